@@ -1,0 +1,41 @@
+# Every target sets up what it needs: a virtual environment in .venv, packages as pinned in constraints.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test test-all check bench clean
+
+help: ## Show what can be made.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.venv/created:
+	$(PYTHON) -c 'import sys; sys.exit("driftline needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; set PYTHON=" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/demo .venv/test .venv/check .venv/bench: .venv/%: .venv/created pyproject.toml constraints.txt
+	@echo "Installing what 'make $*' needs into .venv (once, about a minute)"
+	$(INSTALL) --editable '.[$*]'
+	@touch $@
+
+demo: .venv/demo ## Follow a drifting stream and compare errors with bounds.
+	$(BIN)/driftline demo
+
+test: .venv/test ## Run the tests, but for those marked slow.
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: .venv/test ## Run all tests.
+	$(BIN)/python -m pytest
+
+check: .venv/check ## Lint, types, docstrings and import contract.
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/numpydoc lint src/driftline/amrc.py src/driftline/bounds.py src/driftline/streams/*.py
+
+bench: .venv/bench ## Measure speed and memory, as ratios against references in the same run.
+	$(BIN)/python benchmarks/bench.py
+
+clean: ## Remove what was made.
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

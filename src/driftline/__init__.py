@@ -1,0 +1,47 @@
+"""driftline: classifiers for streams that change, with a bound on their error at every step.
+
+Names are imported at their first use, so that ``import driftline`` costs nothing.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from driftline.amrc import AMRC
+    from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError
+    from driftline.types import Status, Step, UncertaintySet
+
+__version__ = version("driftline")
+
+__all__ = [
+    "AMRC",
+    "CheckpointError",
+    "ConfigError",
+    "DataError",
+    "DriftlineError",
+    "Status",
+    "Step",
+    "UncertaintySet",
+]
+
+_HOMES = {
+    "AMRC": "amrc",
+    "CheckpointError": "errors",
+    "ConfigError": "errors",
+    "DataError": "errors",
+    "DriftlineError": "errors",
+    "Status": "types",
+    "Step": "types",
+    "UncertaintySet": "types",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'driftline' has no attribute {name!r}")
+    return getattr(import_module(f"driftline.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

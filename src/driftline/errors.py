@@ -1,0 +1,21 @@
+"""The errors driftline raises: each says what was expected, what came, and what to do."""
+
+
+class DriftlineError(Exception):
+    """Base of every error that driftline raises on purpose."""
+
+
+class ConfigError(DriftlineError, ValueError):
+    """A parameter has a value that cannot work."""
+
+
+class DataError(DriftlineError, ValueError):
+    """The data handed in cannot be used; the model is as it was before the call."""
+
+
+class DataTypeError(DataError, TypeError):
+    """A value in the data is of a type that is not a number."""
+
+
+class CheckpointError(DriftlineError, ValueError):
+    """A saved model cannot be written or read."""

@@ -1,0 +1,91 @@
+"""The records that pass between the parts of an AMRC, and the array types they hold."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Labels = NDArray[np.int64]
+State = dict[str, NDArray[np.generic]]
+
+
+class Status(StrEnum):
+    """What a minimax risk says about the rule it came with."""
+
+    OK = "ok"
+    """The risk lies in [0, 1 - 1/c]."""
+    EMPTY = "empty"
+    """The risk is negative: no distribution on the stored instances meets the constraints, so it bounds nothing."""
+    LOOSE = "loose"
+    """The risk is above 1 - 1/c: it still bounds the error, but guessing uniformly has a smaller bound."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UncertaintySet:
+    """The distributions p with ``|E_p Φ(x, y) - mean| <= width``, component by component.
+
+    Both arrays have one row for each class and one column for each feature.
+    """
+
+    mean: Matrix
+    width: Matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """The classification rule ``h(y|x) ∝ (s_y - max(offset, φ_x))_+`` with scores ``s = weights ψ(x)``."""
+
+    weights: Matrix
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """A rule, its worst-case error over the uncertainty set, and whether that number can be one."""
+
+    rule: Rule
+    risk: float
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One time step: what was said about an instance before its label was used.
+
+    Attributes
+    ----------
+    probabilities : ndarray of shape (n_classes,)
+        The randomised rule h_t(·|x_t), for the classes known before the label came.
+    bound : float
+        R(U_t), the bound on the error of that rule.
+    status : Status
+        Whether `bound` lies in [0, 1 - 1/c].
+    excess : float
+        (φ_x - φ)_+ at this instance: by how much the bound fails to account for it.
+    label : int
+        Position of the true label in ``classes_`` after the step.
+    """
+
+    probabilities: Vector
+    bound: float
+    status: Status
+    excess: float
+    label: int
+
+    @property
+    def is_new_class(self) -> bool:
+        """Whether the label had never been seen or announced: a certain mistake."""
+        return self.label >= self.probabilities.size
+
+    @property
+    def expected_mistake(self) -> float:
+        """Probability that the randomised rule errs on this instance, 1 - h_t(y_t|x_t)."""
+        return 1.0 if self.is_new_class else 1.0 - float(self.probabilities[self.label])
+
+    @property
+    def mistake(self) -> bool:
+        """Whether the deterministic rule errs on this instance."""
+        return self.is_new_class or int(np.argmax(self.probabilities)) != self.label
