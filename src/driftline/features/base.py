@@ -1,0 +1,25 @@
+"""What an AMRC needs of a feature map."""
+
+from typing import Protocol, runtime_checkable
+
+from driftline.types import Matrix, State
+
+
+@runtime_checkable
+class FeatureMap(Protocol):
+    """Represents instances as real vectors.
+
+    A map is copied before use, so that one object can configure several models.
+    """
+
+    def start(self, n_columns: int) -> None:
+        """Get ready for instances of `n_columns` columns."""
+
+    def transform(self, Z: Matrix) -> Matrix:
+        """Return ψ for each row of Z, as a C-contiguous float array; changes nothing."""
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""

@@ -1,0 +1,82 @@
+"""Label probabilities from the most recent labels."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from driftline.types import State, Vector
+
+VARIANCES: dict[str, Callable[["LabelWindow"], Vector]] = {
+    "binomial": lambda window: window.probabilities * (1.0 - window.probabilities) / window.n_labels,
+    "sample": lambda window: window.history_variance(),
+    "printed": lambda window: window.probabilities * (1.0 - window.probabilities),
+}
+
+
+class LabelWindow:
+    """Frequencies of the labels among the last `size`, and the variance of that estimate.
+
+    Parameters
+    ----------
+    size : int
+        W, the number of labels remembered.
+    variance : {"binomial", "sample", "printed"}
+        Var(p̂): the closed form p(1-p)/n; the sample variance of the last W values of p̂, as in the
+        authors' code; or p(1-p), which is what eq. (lambda) of the paper amounts to as printed (it makes
+        the uncertainty set contain 0 wherever p ≤ 1/2, and the rule trivial).
+
+    Examples
+    --------
+    >>> window = LabelWindow(4, "binomial")
+    >>> window.add_class(); window.add_class()
+    >>> for label in [0, 0, 1, 1, 1]:
+    ...     window.push(label)
+    >>> window.probabilities
+    array([0.25, 0.75])
+    """
+
+    def __init__(self, size: int, variance: str) -> None:
+        self._size = size
+        self._variance = variance
+        self._labels = np.empty(0, dtype=np.int64)
+        self._history = np.empty((0, 0))
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels in the window."""
+        return int(self._labels.size)
+
+    @property
+    def probabilities(self) -> Vector:
+        """The fraction of each class in the window, p̂."""
+        counts = np.bincount(self._labels, minlength=self._history.shape[1])
+        return np.asarray(counts / self._labels.size, dtype=np.float64)
+
+    @property
+    def variance(self) -> Vector:
+        """Var(p̂), in the variant chosen."""
+        return VARIANCES[self._variance](self)
+
+    def history_variance(self) -> Vector:
+        """Return the unbiased sample variance of the last W values of p̂, 0 while there is one."""
+        if len(self._history) < 2:
+            return np.zeros(self._history.shape[1])
+        return np.asarray(self._history.var(axis=0, ddof=1))
+
+    def add_class(self) -> None:
+        """Make room for one more class, which had frequency 0 so far."""
+        self._history = np.pad(self._history, ((0, 0), (0, 1)))
+
+    def push(self, label: int) -> None:
+        """Take in one label."""
+        self._labels = np.append(self._labels, label)[-self._size :]
+        self._history = np.vstack([self._history, self.probabilities])[-self._size :]
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        return {"labels": self._labels, "history": self._history}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        self._labels = state["labels"].astype(np.int64)
+        self._history = state["history"].astype(np.float64)
