@@ -1,0 +1,108 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from driftline import ConfigError, bounds, rules
+from driftline.bounds import MistakeLedger
+from driftline.kernels.simplex import support_value
+from driftline.solvers import ExactSolver
+from driftline.types import Rule, Status, Step, UncertaintySet
+from strategies import problems, seeds
+
+
+def step(bound, status=Status.OK, label=0, excess=0.0):
+    return Step(np.array([0.5, 0.5]), bound, status, excess, label)
+
+
+def test_mistakes_are_bounded_by_the_sum_of_risks_and_azuma():
+    ledger = MistakeLedger()
+    for bound in [0.5, 0.25, 0.125]:
+        ledger.add(step(bound, excess=0.3))
+    assert ledger.mistakes(0.1) == pytest.approx(0.875 + math.sqrt(2 * 3 * math.log(10)))
+    assert ledger.rate(0.1) == pytest.approx(ledger.mistakes(0.1) / 3)
+    assert ledger.mean_excess == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("void", [step(-2.0, Status.EMPTY), step(0.3, label=2)])
+def test_a_step_whose_risk_bounds_nothing_counts_as_a_mistake(void):
+    ledger = MistakeLedger()
+    ledger.add(void)
+    assert ledger.total_bound == 1
+    assert ledger.n_void == 1
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, math.nan])
+def test_delta_must_be_a_probability(delta):
+    with pytest.raises(ConfigError, match="delta must lie strictly between 0 and 1"):
+        MistakeLedger().mistakes(delta)
+
+
+def random_truth(rng, n, c):
+    """A distribution on n instances and c labels, as a matrix."""
+    return rng.dirichlet(np.full(n * c, 0.3)).reshape(n, c)
+
+
+def error_probability(p, instances, rule):
+    return float((p * (1 - rules.probabilities(rule, instances))).sum())
+
+
+@given(seeds, st.integers(2, 5))
+def test_risk_bounds_the_error_of_any_weights_if_the_set_contains_the_truth(seed, c):
+    """Optimality is not needed for validity."""
+    rng = np.random.default_rng(seed)
+    instances = rng.normal(size=(6, 2))
+    p = random_truth(rng, 6, c)
+    weights, width = rng.normal(size=(c, 2)), rng.random((c, 2))
+    mean = p.T @ instances + rng.uniform(-1, 1, (c, 2)) * width
+    phi = max(support_value(weights @ psi) for psi in instances)
+    risk = 1 - (mean * weights).sum() + (width * np.abs(weights)).sum() + phi
+    assert error_probability(p, instances, Rule(weights, phi)) <= risk + 1e-9
+
+
+@given(seeds, st.integers(2, 5))
+def test_the_mean_excess_repairs_an_offset_that_covers_too_little(seed, c):
+    rng = np.random.default_rng(seed)
+    instances = rng.normal(size=(6, 2))
+    p = random_truth(rng, 6, c)
+    weights = rng.normal(size=(c, 2))
+    rule = Rule(weights, support_value(weights @ instances[0]))  # covers the first instance only
+    risk = 1 - (p.T @ instances * weights).sum() + rule.offset
+    excess = p.sum(axis=1) @ [rules.excess(rule, psi) for psi in instances]
+    assert error_probability(p, instances, rule) <= risk + excess + 1e-9
+
+
+@settings(max_examples=50)
+@given(problems(), seeds)
+def test_theorem_1_holds_for_any_truth(problem, seed):
+    """R(h) ≤ R(U) + α and R(h) ≤ R∞ + β, whether or not the set contains the truth."""
+    instances, uncertainty = problem
+    c = len(uncertainty.mean)
+    rng = np.random.default_rng(seed)
+    p = random_truth(rng, len(instances), c)
+    truth = p.T @ instances
+    solver = ExactSolver(instances.shape[1])
+    for _ in range(c):
+        solver.add_class()
+    for psi in instances:
+        solver.observe(psi)
+    solution = solver.solve(uncertainty)
+    best = bounds.smallest_minimax_risk(truth, instances)
+    alpha = bounds.alpha(truth, uncertainty, solution.rule.weights)
+    beta = bounds.beta(truth, uncertainty, solution.rule.weights, best.rule.weights)
+    error = error_probability(p, instances, solution.rule)
+    assert error <= solution.risk + alpha + 1e-6
+    assert error <= best.risk + beta + 1e-6
+
+
+@given(problems())
+@settings(max_examples=20)
+def test_alpha_vanishes_where_the_set_contains_the_truth(problem):
+    _, uncertainty = problem
+    weights = np.ones_like(uncertainty.mean)
+    inside = uncertainty.mean + 0.5 * uncertainty.width
+    assert bounds.alpha(inside, uncertainty, weights) == 0
+    outside = UncertaintySet(uncertainty.mean, np.zeros_like(uncertainty.width))
+    assert bounds.alpha(outside.mean + 1, outside, weights) == pytest.approx(weights.sum())
