@@ -1,0 +1,55 @@
+"""The user's labels and their positions."""
+
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import CheckpointError, DataError
+
+LabelArray = np.ndarray[Any, np.dtype[Any]]
+
+
+class ClassList:
+    """Classes in the order in which they joined; a position, once given, is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> classes = ClassList(np.array(["ham", "spam"]))
+    >>> [classes.position(label) for label in ["spam", "phishing", "spam"]]
+    [1, 2, 1]
+    >>> classes.labels
+    array(['ham', 'spam', 'phishing'], dtype='<U8')
+    """
+
+    def __init__(self, labels: LabelArray) -> None:
+        self.labels = labels
+        self._position = {label: j for j, label in enumerate(labels.tolist())}
+
+    def check(self, labels: LabelArray) -> None:
+        """Refuse labels that cannot stand in one list with those known, such as words among numbers."""
+        if self.labels.size and labels.size and (self.labels.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
+            raise DataError(
+                f"labels are {labels.dtype} such as {labels.tolist()[0]!r}, and the classes so far {self.labels.dtype} "
+                f"such as {self.labels.tolist()[0]!r}; use one kind of label throughout"
+            )
+
+    def position(self, label: Any) -> int:
+        """Return the position of a label; one not known joins at the end."""
+        if label not in self._position:
+            joined = np.array([label], dtype=object if self.labels.dtype == object else None)
+            self.labels = np.concatenate([self.labels, joined]) if self.labels.size else joined
+            self._position[label] = len(self._position)
+        return self._position[label]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the classes as JSON values."""
+        values = self.labels.tolist()
+        if not all(isinstance(value, bool | int | float | str) for value in values):
+            raise CheckpointError(f"labels must be numbers or text to be saved; got {values!r}")
+        return {"dtype": self.labels.dtype.str, "values": values}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "ClassList":
+        """Return the classes that `to_json` wrote."""
+        return cls(np.array(content["values"], dtype=np.dtype(content["dtype"])))

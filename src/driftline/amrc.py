@@ -1,0 +1,433 @@
+"""AMRC, the estimator: scikit-learn's interface around the learner."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from driftline import rules
+from driftline._checkpoint import read_checkpoint, write_checkpoint
+from driftline._labels import ClassList, LabelArray
+from driftline._validation import Block, check_columns, read_labels, read_rows, read_times
+from driftline.assembly import assemble, check_parameters
+from driftline.errors import CheckpointError, DataError
+from driftline.features import FeatureMap
+from driftline.learner import Learner
+from driftline.types import Matrix, Status, Step, UncertaintySet
+
+
+class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Adaptive minimax risk classifier: follows a drifting stream and bounds its own error at every step.
+
+    Parameters
+    ----------
+    order : int, default=1
+        Order k of the tracking: how many derivatives of each expectation are followed.
+    features : {"linear", "fourier"} or FeatureMap, default="linear"
+        The instance features ψ(x).
+    n_components, scale : int, float, default=200, 1.0
+        Number and scale of the random Fourier features.
+    intercept : bool, default=True
+        Whether linear features begin with a constant.
+    scaling : {"running", "file", "none"}, default="running"
+        How columns are scaled before ψ: by running mean and deviation; by the range of the first block of
+        rows (the authors' look into the future, if that block is the whole file); not at all.
+    label_window : int, default=200
+        W, how many recent labels estimate the label probabilities.
+    label_variance : {"binomial", "sample", "printed"}, default="binomial"
+        Variance of that estimate: p(1-p)/n; the sample variance of the last W estimates, as in the
+        authors' code; p(1-p), as printed in the paper (the rule is then trivial).
+    unobserved : {"propagate", "hold"}, default="propagate"
+        What time does to classes that a step does not observe: extrapolation as in Theorem 2 of the paper,
+        or nothing, as in the authors' code.
+    gain : {"multidimensional", "unidimensional"}, default="multidimensional"
+        One Kalman gain for each component, or their average for all.
+    solver : {"subgradient", "exact"}, default="subgradient"
+        Alg. 4 of the paper, or a linear program over the last `n_subgradients` instances (slow).
+    n_subgradients, n_iterations : int, default=100, 2000
+        N and K of Alg. 4.
+    deterministic : bool, default=True
+        Whether `predict` returns the most probable label or draws one from the randomised rule, to which
+        the bounds apply. (The deterministic rule errs at most twice as often.)
+    random_state : int, RandomState or None, default=0
+        Seed of the Fourier features and of the randomised rule.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of the columns of `predict_proba`; a class first seen in mid-stream is
+        added at the end.
+    n_features_in_ : int
+        Number of columns of the instances.
+    n_steps_ : int
+        Number of labelled instances learned from.
+    error_bound_ : float
+        R(U_t), the worst-case error probability of the current rule over the uncertainty set. It is a
+        bound if the set contains the true expectations and `bound_status_` is not "empty".
+    bound_status_ : Status
+        "ok"; "empty" if `error_bound_` is negative and so bounds nothing; "loose" if above 1 - 1/c.
+    uncertainty_ : UncertaintySet
+        `mean` and `width` of the tracked expectations, classes by features.
+    excess_ : float
+        Mean by which instances exceeded what the bound accounts for: add it to `error_bound_`.
+    n_missing_ : int
+        Number of missing values replaced by their column's running mean.
+
+    Examples
+    --------
+    >>> from driftline import AMRC
+    >>> from driftline.streams import RotatingGaussians
+    >>> X, y = RotatingGaussians().sample(400, seed=0)
+    >>> model = AMRC(scaling="none", intercept=False)
+    >>> mistakes = sum(step.mistake for step in model.steps(X, y))
+    >>> bool(mistakes < model.mistake_bound(delta=0.05))
+    True
+    >>> model.predict(X[-3:]).shape, model.bound_status_.value
+    ((3,), 'ok')
+    """
+
+    def __init__(
+        self,
+        *,
+        order: int = 1,
+        features: str | FeatureMap = "linear",
+        n_components: int = 200,
+        scale: float = 1.0,
+        intercept: bool = True,
+        scaling: str = "running",
+        label_window: int = 200,
+        label_variance: str = "binomial",
+        unobserved: str = "propagate",
+        gain: str = "multidimensional",
+        solver: str = "subgradient",
+        n_subgradients: int = 100,
+        n_iterations: int = 2000,
+        deterministic: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.order = order
+        self.features = features
+        self.n_components = n_components
+        self.scale = scale
+        self.intercept = intercept
+        self.scaling = scaling
+        self.label_window = label_window
+        self.label_variance = label_variance
+        self.unobserved = unobserved
+        self.gain = gain
+        self.solver = solver
+        self.n_subgradients = n_subgradients
+        self.n_iterations = n_iterations
+        self.deterministic = deterministic
+        self.random_state = random_state
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the paper's configuration: order 1, 200 Fourier components, W = 200, N = 100, K = 2000.
+
+        Parameters
+        ----------
+        **changes
+            Parameters of `AMRC` to set otherwise. The tables were made with ``unobserved="hold",
+            label_variance="sample"`` and a `scale` found by cross-validation.
+        """
+        published: dict[str, Any] = {"features": "fourier", "intercept": False, "scaling": "file"}
+        return cls(**published | changes)
+
+    # Learning -----------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, timestamps: Any = None) -> Self:
+        """Forget everything, then learn from the rows of X in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances in stream order; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Labels.
+        timestamps : array-like of shape (n_samples,), optional
+            Times of the instances that never decrease, as numbers or dates (counted in seconds). Choose the
+            unit so that usual increments are around one. Without them each step takes one unit.
+
+        Returns
+        -------
+        AMRC
+            The fitted estimator itself.
+        """
+        block = self._read(X, y, timestamps, fresh=True)
+        self._start(X, block, np.unique(block.labels))
+        for _ in self._advance(block):
+            pass
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Self:
+        """Learn from the rows of X in order, continuing.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        classes : array-like, optional
+            At the first call: the classes to expect. Others may come; each joins at its first row.
+        timestamps
+            As in `fit`.
+
+        Returns
+        -------
+        AMRC
+            The estimator itself.
+        """
+        for _ in self.steps(X, y, classes=classes, timestamps=timestamps):
+            pass
+        return self
+
+    def steps(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Iterator[Step]:
+        """Predict, then learn, row by row: what was said of each row before its label was used.
+
+        The input is checked at the call; the model advances as the iterator does.
+
+        Parameters
+        ----------
+        X, y, classes, timestamps
+            As in `partial_fit`.
+
+        Returns
+        -------
+        iterator of Step
+            A record for each row.
+        """
+        fresh = not hasattr(self, "_learner")
+        block = self._read(X, y, timestamps, fresh=fresh)
+        expected = block.labels[:0] if classes is None else np.unique(column_or_1d(classes))
+        if fresh:
+            ClassList(expected).check(block.labels)
+            self._start(X, block, expected)
+        elif not np.isin(expected, self.classes_).all():
+            raise DataError(
+                f"classes {expected.tolist()} were not all announced at the first call, which knew "
+                f"{self.classes_.tolist()}; leave `classes` out, and new ones join as they come"
+            )
+        return self._advance(block)
+
+    def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
+        """Check everything about a block of rows; changes nothing."""
+        check_parameters(self.get_params(deep=False))
+        rows = read_rows(X)
+        labels = read_labels(y, len(rows))
+        if fresh:
+            return Block(rows, labels, read_times(timestamps, len(rows), None))
+        check_columns(self, X)
+        self._classes.check(labels)
+        if self.n_steps_ and (timestamps is None) != (self._last_time is None):
+            raise DataError("timestamps must be given either at every call or at none")
+        return Block(rows, labels, read_times(timestamps, len(rows), self._last_time))
+
+    def _start(self, X: Any, block: Block, expected: LabelArray) -> None:
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._learner = assemble(self.get_params(deep=False), block.rows, self._seed)
+        self._classes = ClassList(expected)
+        self._last_time: float | None = None
+        for _ in expected:
+            self._learner.add_class()
+
+    def _advance(self, block: Block) -> Iterator[Step]:
+        for x, label, time in zip(block.rows, block.labels, block.times, strict=True):
+            elapsed = 1.0 if self._last_time is None else time - self._last_time
+            if not np.isnan(time):
+                self._last_time = float(time)
+            yield self._learner.step(x, self._classes.position(label), elapsed)
+
+    # Prediction: reads, changes nothing ---------------------------------------------------------------
+
+    def predict(self, X: Any) -> LabelArray:
+        """Return a label for each row of X, of the deterministic or the randomised rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels. Those of the randomised rule depend on the seed, the step and the row's place in X:
+            asking twice gives the same answer.
+        """
+        h = self.predict_proba(X)
+        if self.deterministic:
+            positions = h.argmax(axis=1)
+        else:
+            positions = rules.draw(h, np.random.default_rng([self._seed, self.n_steps_]))
+        labels: LabelArray = self.classes_[positions]
+        return labels
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the randomised rule h(y|x) for each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, columns in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        rows = read_rows(X)
+        check_columns(self, X)
+        return self._learner.probabilities(rows)
+
+    # What is known of the error -----------------------------------------------------------------------
+
+    def mistake_bound(self, delta: float = 0.05) -> float:
+        """Return a bound on the mistakes that the randomised rule made in the steps so far.
+
+        With probability at least 1 - `delta`, if the uncertainty sets contained the true expectations:
+        Σ R(U_t) + √(2 T log(1/δ)), where steps whose R(U_t) bounds nothing enter as mistakes.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+            Probability that the bound is allowed to fail.
+
+        Returns
+        -------
+        float
+            The number of mistakes.
+        """
+        return self._fitted.ledger.mistakes(delta)
+
+    def mistake_rate_bound(self, delta: float = 0.05) -> float:
+        """Return `mistake_bound` divided by the number of steps.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+            Probability that the bound is allowed to fail.
+
+        Returns
+        -------
+        float
+            Mistakes for each step.
+        """
+        return self._fitted.ledger.rate(delta)
+
+    @property
+    def _fitted(self) -> Learner:
+        check_is_fitted(self)
+        return self._learner
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether there is a class to predict."""
+        return hasattr(self, "_learner") and self._learner.n_classes > 0
+
+    @property
+    def classes_(self) -> LabelArray:
+        """The classes, in the order of the columns of `predict_proba`."""
+        check_is_fitted(self)
+        return self._classes.labels
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of labelled instances learned from."""
+        return self._fitted.ledger.n_steps
+
+    @property
+    def error_bound_(self) -> float:
+        """R(U_t) of the current rule; see `bound_status_`."""
+        return self._fitted.solution.risk
+
+    @property
+    def bound_status_(self) -> Status:
+        """Whether `error_bound_` lies in [0, 1 - 1/c]."""
+        return self._fitted.solution.status
+
+    @property
+    def uncertainty_(self) -> UncertaintySet:
+        """Mean and width of the tracked expectations, classes by features."""
+        return self._fitted.uncertainty
+
+    @property
+    def excess_(self) -> float:
+        """Mean by which instances exceeded what the bound accounts for."""
+        return self._fitted.ledger.mean_excess
+
+    @property
+    def n_missing_(self) -> int:
+        """Number of missing values replaced by their column's running mean."""
+        return self._fitted.n_missing
+
+    # Files --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, atomically.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to. What was there stays until the new file is complete.
+        """
+        check_is_fitted(self)
+        parameters = self.get_params(deep=False)
+        if isinstance(self.features, FeatureMap):
+            parameters["features"] = None
+        if not isinstance(self.random_state, int | np.integer | None):
+            parameters["random_state"] = self._seed
+        content = {
+            "parameters": {name: getattr(value, "item", lambda v=value: v)() for name, value in parameters.items()},
+            "classes": self._classes.to_json(),
+            "columns": [self.n_features_in_, list(getattr(self, "feature_names_in_", []))],
+            "seed": self._seed,
+            "last_time": self._last_time,
+        }
+        write_checkpoint(path, content, self._learner.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], features: FeatureMap | None = None) -> Self:
+        """Read a model that `save` wrote; it continues as if it had never stopped.
+
+        Parameters
+        ----------
+        path : path-like
+            A file written by `save`.
+        features : FeatureMap, optional
+            The feature map, where the saved model had one of the user's own.
+
+        Returns
+        -------
+        AMRC
+            The model.
+        """
+        content, arrays = read_checkpoint(path)
+        parameters = content["parameters"]
+        if (parameters["features"] is None) != (features is not None):
+            raise CheckpointError(
+                f"{path} was saved with a feature map of the user's own: pass it as `features`"
+                if features is None
+                else f"{path} was saved with features={parameters['features']!r}: leave `features` out"
+            )
+        model = cls(**parameters | ({} if features is None else {"features": features}))
+        model.n_features_in_, names = content["columns"]
+        if names:
+            model.feature_names_in_ = np.array(names, dtype=object)
+        model._seed = content["seed"]
+        model._last_time = content["last_time"]
+        model._classes = ClassList.from_json(content["classes"])
+        model._learner = assemble(model.get_params(deep=False), np.zeros((1, model.n_features_in_)), model._seed)
+        for _ in model._classes.labels:
+            model._learner.add_class()
+        model._learner.restore(arrays)
+        return model
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that missing values are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,118 @@
+"""The demonstration: AMRC on the paper's synthetic stream, where the true error is known."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from driftline.amrc import AMRC
+from driftline.rules import draw
+from driftline.streams import RotatingGaussians
+from driftline.types import Vector
+
+ORDERS = (0, 1, 2)
+DELTA = 0.05
+N_WINDOWS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What a model did at each step of the stream, before it saw the label."""
+
+    expected_mistakes: Vector
+    """1 - h_t(y_t|x_t), of the randomised rule."""
+    mistakes: Vector
+    """1 where the deterministic rule erred."""
+    true_errors: Vector
+    """R(h_t), of the randomised rule, from the known distribution."""
+    bounds: Vector
+    """R(U_t)."""
+    drawn_mistakes: int
+    mistake_bound: float
+    seconds: float
+
+    @property
+    def holds(self) -> float:
+        """Fraction of the steps at which the bound was not below the true error."""
+        return float(np.mean(self.bounds >= self.true_errors))
+
+    @property
+    def gap(self) -> float:
+        """Mean of the bound less the true error."""
+        return float(np.mean(self.bounds - self.true_errors))
+
+
+def follow(order: int, n_steps: int, seed: int, report: Callable[[], None] = lambda: None) -> Run:
+    """Run AMRC of some order over the stream, calling `report` after each step."""
+    stream = RotatingGaussians()
+    X, y = stream.sample(n_steps, seed=seed)
+    model = AMRC.paper(order=order, features="linear", scaling="none")
+    iterator = model.steps(X, y, classes=[0, 1])
+    steps, truth, seconds = [], np.empty(n_steps), 0.0
+    for t in range(n_steps):
+        truth[t] = stream.rule_error(t + 1, model.predict_proba)
+        start = time.perf_counter()
+        steps.append(next(iterator))
+        seconds += time.perf_counter() - start
+        report()
+    labels = draw(np.array([step.probabilities for step in steps]), np.random.default_rng(seed))
+    return Run(
+        expected_mistakes=np.array([step.expected_mistake for step in steps]),
+        mistakes=np.array([float(step.mistake) for step in steps]),
+        true_errors=truth,
+        bounds=np.array([step.bound for step in steps]),
+        drawn_mistakes=int(np.sum(labels != y)),
+        mistake_bound=model.mistake_bound(DELTA),
+        seconds=seconds,
+    )
+
+
+def run_demo(console: Console, n_steps: int, seed: int) -> None:
+    """Run the three models with a progress bar and print what they did."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as progress:
+        preparing = progress.add_task("compiling, the first time", total=None)
+        follow(order=1, n_steps=2, seed=seed)  # so that the times are those of the steps
+        progress.remove_task(preparing)
+        runs = {}
+        for order in ORDERS:
+            task = progress.add_task(f"AMRC of order {order}", total=n_steps)
+            runs[order] = follow(order, n_steps, seed, partial(progress.advance, task))
+    console.print(_summary(runs, n_steps))
+    console.print(_course(runs[1]))
+
+
+def _summary(runs: dict[int, Run], n_steps: int) -> Table:
+    table = Table(title=f"AMRC on two Gaussian classes that swing on a circle, {n_steps:,} steps")
+    table.add_column("")
+    for order in runs:
+        table.add_column(f"order {order}", justify="right")
+    lines: dict[str, Callable[[Run], str]] = {
+        "error of the randomised rule": lambda run: f"{run.expected_mistakes.mean():.1%}",
+        "error of the deterministic rule": lambda run: f"{run.mistakes.mean():.1%}",
+        "mean bound R(U_t)": lambda run: f"{run.bounds.mean():.1%}",
+        "steps at which it is above the true error": lambda run: f"{run.holds:.1%}",
+        "mistakes of the randomised rule": lambda run: f"{run.drawn_mistakes:,}",
+        f"their bound at δ = {DELTA}": lambda run: f"{run.mistake_bound:,.0f}",
+        "milliseconds a step": lambda run: f"{1e3 * run.seconds / n_steps:.2f}",
+    }
+    for name, cell in lines.items():
+        table.add_row(name, *map(cell, runs.values()))
+    return table
+
+
+def _course(run: Run) -> Table:
+    table = Table(title="Order 1 over time, means over the steps (randomised rule)")
+    for name in ("steps", "mistakes", "true error R(h_t)", "bound R(U_t)"):
+        table.add_column(name, justify="right")
+    edges = np.linspace(0, run.bounds.size, N_WINDOWS + 1).astype(int).tolist()
+    for low, high in pairwise(edges):
+        means = (series[low:high].mean() for series in (run.expected_mistakes, run.true_errors, run.bounds))
+        table.add_row(f"{low + 1:,}–{high:,}", *(f"{mean:.1%}" for mean in means))
+    return table

@@ -1,0 +1,63 @@
+import builtins
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+import driftline
+from driftline.cli import main
+from driftline.cli.app import app
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "100"})
+    return result.exit_code, result.output
+
+
+def test_demo_shows_errors_beside_their_bounds():
+    code, output = run("demo", "--steps", "120")
+    assert code == 0
+    for line in (
+        "error of the randomised rule",
+        "error of the deterministic rule",
+        "mean bound R(U_t)",
+        "mistakes of the randomised rule",
+        "their bound at δ = 0.05",
+        "milliseconds a step",
+    ):
+        assert line in output
+    mistakes = [int(n) for n in re.findall(r"\d+", output.split("mistakes of the randomised rule")[1].splitlines()[0])]
+    bounds = [int(n) for n in re.findall(r"\d+", output.split("δ = 0.05")[1].splitlines()[0])]
+    assert len(mistakes) == len(bounds) == 3
+    assert all(made < bound for made, bound in zip(mistakes, bounds, strict=True))
+
+
+def test_demo_is_reproducible_but_for_its_times():
+    def without_times(output):
+        return [line for line in output.splitlines() if "milliseconds" not in line]
+
+    assert without_times(run("demo", "--steps", "40")[1]) == without_times(run("demo", "--steps", "40")[1])
+
+
+def test_version_and_help_are_given():
+    assert run("--version") == (0, f"driftline {driftline.__version__}\n")
+    assert "demo" in run("--help")[1]
+
+
+def test_a_stream_too_short_is_refused():
+    code, output = run("demo", "--steps", "3")
+    assert code == 2
+    assert "20" in output
+
+
+def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *rest):
+        if name == "driftline.cli.app":
+            raise ModuleNotFoundError("No module named 'typer'", name="typer")
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(SystemExit, match=r"needs typer; pip install 'driftline\[cli\]'"):
+        main()
