@@ -11,48 +11,51 @@ import numpy as np
 
 
 class NumpyTracker:
-    """Alg. 3: for i = 1, 2, …, m, the recursion of Theorem 2."""
+    """Alg. 3: for i = 1, 2, …, m, the recursion of Theorem 2, with the noise variances adapted online."""
 
     def __init__(self, n_classes, n_features, *, order, window=200):
         n = order + 1
+        self.n_classes, self.n_features, self.window = n_classes, n_features, window
+        self.e1 = np.eye(n)[0]
         self.H = np.eye(n)
         for s in range(1, n):
             self.H += np.eye(n, k=s) / math.factorial(s)
-        self.window = window
+        m = n_classes * n_features
         self.labels = []
-        self.Q = np.tile(1e-3 * np.eye(n), (n_classes, n_features, 1, 1))
-        self.r2 = np.full((n_classes, n_features), 1e-3)
-        self.residual = np.zeros((n_classes, n_features))
-        self.eta = np.zeros((n_classes, n_features, n))
-        self.Sigma = self.H @ np.tile(np.eye(n), (n_classes, n_features, 1, 1)) @ self.H.T + self.Q
+        self.Q = [1e-3 * np.eye(n) for _ in range(m)]
+        self.r2 = np.full(m, 1e-3)
+        self.residual = np.zeros(m)
+        self.eta = [np.zeros(n) for _ in range(m)]
+        self.Sigma = [self.H @ np.eye(n) @ self.H.T + Q for Q in self.Q]
 
     def update(self, psi, label):
         """Take in (x, y) and return the mean τ and width λ of the next uncertainty set."""
         self.labels = [*self.labels, label][-self.window :]
-        tau, lam = np.zeros(self.r2.shape), np.zeros(self.r2.shape)
-        for j in range(len(self.eta)):
+        tau, lam = np.zeros(self.r2.size), np.zeros(self.r2.size)
+        for j in range(self.n_classes):
             p = self.labels.count(j) / len(self.labels)
             v = p * (1 - p) / len(self.labels)
-            for r in range(psi.size):
-                self.recur(j, r, psi[r], observed=j == label)
-                gamma, error = self.eta[j, r, 0], self.Sigma[j, r, 0, 0]
-                tau[j, r] = p * gamma
-                lam[j, r] = math.sqrt((error + gamma**2) * (v + p**2) - gamma**2 * p**2)
-        return tau.ravel(), lam.ravel()
+            for r in range(self.n_features):
+                i = j * self.n_features + r
+                self.recur(i, psi[r], observed=j == label)
+                gamma, error = self.e1 @ self.eta[i], self.e1 @ self.Sigma[i] @ self.e1
+                tau[i] = p * gamma
+                lam[i] = math.sqrt((error + gamma**2) * (v + p**2) - gamma**2 * p**2)
+        return tau, lam
 
-    def recur(self, j, r, observation, *, observed):
-        """Equations (eta_pred), (sigma_pred) and (gain_vector), with the noise variances adapted."""
-        H, eta, Sigma = self.H, self.eta[j, r], self.Sigma[j, r]
-        k = np.zeros(len(eta))
-        innovation = observation - eta[0]
+    def recur(self, i, observation, *, observed):
+        """Equations (eta_pred), (sigma_pred) and (gain_vector)."""
+        H, e1, eta, Sigma = self.H, self.e1, self.eta[i], self.Sigma[i]
+        k = np.zeros(len(e1))
+        innovation = observation - e1 @ eta
         if observed:
-            self.r2[j, r] = 0.3 * self.r2[j, r] + 0.7 * (self.residual[j, r] ** 2 + Sigma[0, 0])
-            gain = Sigma[:, 0] / (Sigma[0, 0] + self.r2[j, r])
-            self.Q[j, r] = 0.3 * self.Q[j, r] + 0.7 * innovation**2 * np.outer(gain, gain)
-            self.residual[j, r] = observation - (eta[0] + gain[0] * innovation)
+            self.r2[i] = 0.3 * self.r2[i] + 0.7 * (self.residual[i] ** 2 + e1 @ Sigma @ e1)
+            gain = Sigma @ e1 / (e1 @ Sigma @ e1 + self.r2[i])
+            self.Q[i] = 0.3 * self.Q[i] + 0.7 * innovation**2 * np.outer(gain, gain)
+            self.residual[i] = observation - e1 @ (eta + gain * innovation)
             k = H @ gain
-        self.eta[j, r] = H @ eta + innovation * k
-        self.Sigma[j, r] = H @ Sigma @ H.T + self.Q[j, r] - np.outer(k, Sigma[0] @ H.T)
+        self.eta[i] = H @ eta - (e1 @ eta - observation) * k
+        self.Sigma[i] = H @ Sigma @ H.T + self.Q[i] - np.outer(k, e1 @ Sigma @ H.T)
 
 
 class NumpyOptimiser:

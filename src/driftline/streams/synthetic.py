@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import ndtr
@@ -134,8 +135,15 @@ class RotatingGaussians:
         float
             The error probability at time t.
         """
-        nodes, masses = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
-        grid = np.sqrt(self.variance) * np.array(np.meshgrid(nodes, nodes)).reshape(2, -1).T
-        mass: Vector = np.outer(masses, masses).ravel() / masses.sum() ** 2
-        wrong = [mass @ (1.0 - probabilities(mean + grid)[:, y]) for y, mean in enumerate(self.class_means(t))]
+        nodes, masses = _standard_normal_plane()
+        noise = np.sqrt(self.variance) * nodes
+        wrong = [masses @ (1.0 - probabilities(mean + noise)[:, y]) for y, mean in enumerate(self.class_means(t))]
         return float(np.mean(wrong))
+
+
+@cache
+def _standard_normal_plane() -> tuple[Matrix, Vector]:
+    """Return nodes in the plane and their masses, for expectations of a standard normal pair."""
+    nodes, masses = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
+    grid = np.array(np.meshgrid(nodes, nodes)).reshape(2, -1).T
+    return grid, np.outer(masses, masses).ravel() / masses.sum() ** 2
