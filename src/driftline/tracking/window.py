@@ -49,8 +49,8 @@ class LabelWindow:
     @property
     def probabilities(self) -> Vector:
         """The fraction of each class in the window, p̂."""
-        counts = np.bincount(self._labels, minlength=self._history.shape[1])
-        return np.asarray(counts / self._labels.size, dtype=np.float64)
+        latest: Vector = self._history[-1]
+        return latest
 
     @property
     def variance(self) -> Vector:
@@ -70,7 +70,8 @@ class LabelWindow:
     def push(self, label: int) -> None:
         """Take in one label."""
         self._labels = np.append(self._labels, label)[-self._size :]
-        self._history = np.vstack([self._history, self.probabilities])[-self._size :]
+        frequencies = np.bincount(self._labels, minlength=self._history.shape[1]) / self._labels.size
+        self._history = np.vstack([self._history, frequencies])[-self._size :]
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""
