@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Indices = NDArray[np.int64]
 Labels = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 State = dict[str, NDArray[np.generic]]
 
 

@@ -2,263 +2,335 @@ r"""Alg. 4 of the paper: an accelerated subgradient method over the subgradients
 
 The objective at the weights μ, a matrix with a row for each of c classes, is
 
-    R(μ) = 1 - τᵀμ + λᵀ|μ| + φ(μ),     φ(μ) = max_i f_iᵀμ - h_i,
+    R(μ) = 1 - τᵀμ + λᵀ|μ| + φ(μ),     φ(μ) = max_i v_i(μ),
 
-where row i is an instance ψ_i with a label subset C_i: f_i has ψ_i/|C_i| for the classes of C_i and 0 for the others,
-and h_i = 1/|C_i|. The rows are those kept from earlier steps and all 2^c - 1 of the newest instance. The latter are
-never enumerated: the best of them comes from sorting its c scores.
+over the rows i kept from earlier steps and all 2^c - 1 of the newest instance. Most of the time goes into finding the
+row that attains φ. It is found exactly while evaluating few rows, because
 
-Which row attains φ is the one part of an iteration that grows with the number of rows, and is found exactly while
-evaluating few of them: the value of a row moves by at most ‖ψ_i‖ times the path of the iterates, so that a row
-cannot be the maximum until the path has crossed its gap. Its `key` is such that f_iᵀμ - h_i ≤ key + ‖ψ_i‖ path.
+* v_i moves by at most ‖ψ_i‖ times the path of μ, so that ``key_i + ‖ψ_i‖ path`` bounds it from above, and a row is
+  evaluated only if its bound reaches the maximum; rows far below are not even looked at until μ has moved that far;
+* a row of all classes, the commonest, depends on μ through σ = Σ_y μ_y alone, and the change of σ since it was last
+  anchored is so small that single precision tells all rows apart but near ties;
+* the best row of the newest instance follows from its c sorted scores.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from driftline._jit import kernel, summing_kernel
-from driftline.types import Matrix, Vector
+from driftline._jit import inlined_kernel, inner_kernel, kernel
+from driftline.kernels.rows import (
+    Rows,
+    best_proper_subset,
+    evict,
+    find_subset,
+    is_instance,
+    least_recent,
+    precedes,
+    pull_of,
+    row_value,
+    write_row,
+)
+from driftline.kernels.vectors import advance, aligned, dot, dot_single, norm, sum_rows, update_drift
+from driftline.types import Flags, Indices, Matrix, Singles, Vector
 
-NEVER = -1
-HORIZON = 16
-"""Iterations between two looks at all rows: in between, only those near the maximum are considered."""
+HORIZON = 64
+"""Iterations between two anchors of σ."""
+NEAR = 16
+"""A row counts as near if it may reach the maximum in so many steps as long as the last."""
+BLOCK = 64
+"""Iterations between two checkpoints."""
+ROUNDING = 1e-13
+"""Relative allowance for double precision; values that are nearer are compared by one and the same formula."""
 
 
-class Rows(NamedTuple):
-    """Rows in slots; twice as many slots as rows are kept, for those of the newest instance."""
+class Work(NamedTuple):
+    """The arrays of a solve; m = c d."""
 
-    instances: Matrix
-    members: NDArray[np.bool_]
-    births: NDArray[np.int64]
-    """When the instance came: of two rows with the same value the older is the maximum."""
-    last_used: NDArray[np.int64]
-    norms: Vector
-    sizes: NDArray[np.int64]
+    psi: Matrix
+    """The newest instance, (1, d)."""
+    x: Vector
+    """μ, flat, (m,)."""
+    mu: Matrix
+    """The same, (c, d)."""
+    bar: Vector
+    """μ̄, flat, (m,)."""
+    tau: Matrix
+    lam: Vector
+    sigma: Matrix
+    """Σ_y μ_y when it was last anchored, (1, d)."""
+    drift: Singles
+    """Its change since."""
+    partial: Matrix
+    pulls: Matrix
+    """τ - f_i of the rows used, (slots, m)."""
+    used: Indices
+    """The row used in each iteration."""
+    saved: Matrix
+    """x and bar at two checkpoints, (2, 2, m)."""
+    keys: Vector
+    """v_i ≤ keys_i + norms_i path."""
+    bases: Vector
+    """v_i when σ was last anchored; NaN if not evaluated since."""
+    near: Indices
+    picked: Indices
+    """The rows evaluated in an iteration."""
+    values: Vector
+    """Their values."""
+    own: Indices
+    """Slots of rows of the newest instance."""
+    scores: Vector
+    order: Indices
+    subset: Flags
+    """The label subset of the best of those rows."""
 
 
-def empty_rows(n_kept: int, n_features: int) -> Rows:
-    """Return storage for `n_kept` rows, without any class."""
-    n = 2 * n_kept + 1
-    return Rows(
-        instances=np.zeros((n, n_features)),
-        members=np.zeros((n, 0), np.bool_),
-        births=np.zeros(n, np.int64),
-        last_used=np.full(n, NEVER, np.int64),
-        norms=np.zeros(n),
-        sizes=np.zeros(n, np.int64),
+@kernel
+def new_work(n_slots: int, psi: Vector, tau: Matrix, lam: Matrix, start: Matrix, n_iterations: int) -> Work:
+    """Return the arrays of a solve that starts at μ = start."""
+    c, d = start.shape
+    m = c * d
+    x, bar, widths, newest = aligned(m), aligned(m), aligned(m), aligned(d).reshape(1, d)
+    x[:], bar[:], widths[:], newest[0] = start.copy().reshape(m), start.copy().reshape(m), lam.copy().reshape(m), psi
+    return Work(
+        newest,
+        x,
+        x.reshape(c, d),
+        bar,
+        tau,
+        widths,
+        aligned(d).reshape(1, d),
+        aligned((d + 1) // 2).view(np.float32)[:d],
+        aligned(d).reshape(1, d),
+        aligned(n_slots * m).reshape(n_slots, m),
+        np.empty(n_iterations + 2, np.int64),
+        aligned(4 * m).reshape(2, 2, m),
+        np.full(n_slots, np.inf),
+        np.empty(n_slots),
+        np.empty(n_slots, np.int64),
+        np.empty(n_slots + 1, np.int64),
+        np.empty(n_slots + 1),
+        np.empty(n_slots, np.int64),
+        np.empty(c),
+        np.empty(c, np.int64),
+        np.ones(c, np.bool_),
     )
 
 
-def with_class(rows: Rows) -> Rows:
-    """Return the rows for one more class, of which no row is a member."""
-    return rows._replace(members=np.pad(rows.members, ((0, 0), (0, 1))))
-
-
-@summing_kernel
-def dot(a: Vector, b: Vector) -> float:
-    """Return aᵀb."""
-    total = 0.0
-    for j in range(a.size):
-        total += a[j] * b[j]
-    return total
-
-
-@summing_kernel
-def squared_distance(a: Vector, b: Vector) -> float:
-    """Return ‖a - b‖²."""
-    total = 0.0
-    for j in range(a.size):
-        total += (a[j] - b[j]) ** 2
-    return total
-
-
-@summing_kernel
-def advance(mu: Vector, bar: Vector, pull: Vector, lam: Vector, a: float, b: float) -> float:
-    r"""Iterate in place: μ̄⁺ = μ + a(τ - f_i - λ sign μ), μ⁺ = μ̄⁺ + b(μ̄⁺ - μ̄), with pull = τ - f_i.
-
-    Return λᵀ|μ⁺| - pullᵀμ⁺, that is R(μ⁺) - 1 - φ(μ⁺) + f_iᵀμ⁺: so the risk of an iterate is known when the
-    maximum is, before the iterate is overwritten.
-    """
-    linear = 0.0
-    for j in range(mu.size):
-        x = mu[j]
-        sign_lam = lam[j] if x > 0.0 else (-lam[j] if x < 0.0 else 0.0)
-        bar_next = x + a * (pull[j] - sign_lam)
-        x_next = bar_next + b * (bar_next - bar[j])
-        bar[j] = bar_next
-        mu[j] = x_next
-        linear += lam[j] * abs(x_next) - pull[j] * x_next
-    return linear
-
-
-@summing_kernel
-def add_into(a: Vector, b: Vector, total: Vector) -> float:
-    """Set total to a + b and return the square of how far that moved it."""
-    moved = 0.0
-    for j in range(total.size):
-        s = a[j] + b[j]
-        moved += (s - total[j]) ** 2
-        total[j] = s
-    return moved
-
-
-@kernel
-def sum_classes(mu: Matrix, total: Vector, partial: Vector) -> float:
-    """Set total to Σ_y μ_y and return how far it moved."""
-    last = mu.shape[0] - 1
-    partial[:] = 0.0
-    for y in range(last):
-        partial += mu[y]
-    return math.sqrt(add_into(partial, mu[last], total))
-
-
-@kernel
-def row_value(rows: Rows, i: int, mu: Matrix, total: Vector) -> float:
-    """Return f_iᵀμ - h_i; a row of all classes needs only their sum."""
-    psi = rows.instances[i]
-    value = -1.0
-    if rows.sizes[i] == mu.shape[0]:
-        value += dot(psi, total)
-    else:
-        for y in range(mu.shape[0]):
-            if rows.members[i, y]:
-                value += dot(psi, mu[y])
-    return value / float(rows.sizes[i])
-
-
-@kernel
-def best_proper_subset(psi: Vector, mu: Matrix, subset: NDArray[np.bool_]) -> float:
-    """Return max_k<c (s_(1) + … + s_(k) - 1)/k for s = μψ, and mark in `subset` where it is attained first."""
-    c = mu.shape[0]
-    scores = np.empty(c)
-    for y in range(c):
-        scores[y] = dot(psi, mu[y])
-    order = np.argsort(-scores, kind="mergesort")
-    best, total, size = -np.inf, -1.0, 0
-    for k in range(c - 1):
-        total += scores[order[k]]
-        if total / (k + 1) > best:
-            best, size = total / (k + 1), k + 1
-    subset[:] = False
-    subset[order[:size]] = True
-    return best
-
-
-@kernel
-def find_row(rows: Rows, n_rows: int, psi: Vector, subset: NDArray[np.bool_]) -> int:
-    """Return the slot of the row (ψ, C), or -1."""
+@inner_kernel
+def admit(rows: Rows, n_rows: int, work: Work, clock: int) -> tuple[int, int]:
+    """List the rows of the newest instance, adding that of all classes unless kept; return the numbers of both."""
+    n_own = 0
     for i in range(n_rows):
-        if np.all(rows.members[i] == subset) and np.all(rows.instances[i] == psi):
-            return i
-    return -1
+        if is_instance(rows, i, work.psi):
+            work.own[n_own] = i
+            n_own += 1
+    if find_subset(rows.members, work.own[:n_own], work.subset) >= 0:
+        return n_rows, n_own
+    write_row(rows, n_rows, work.psi, work.subset, clock)
+    work.own[n_own] = n_rows
+    return n_rows + 1, n_own + 1
 
 
-@kernel
-def write_row(rows: Rows, i: int, psi: Vector, subset: NDArray[np.bool_], birth: int) -> None:
-    """Put the row (ψ, C) into a slot."""
-    rows.instances[i] = psi
-    rows.members[i] = subset
-    rows.births[i] = birth
-    rows.last_used[i] = NEVER
-    rows.norms[i] = math.sqrt(dot(psi, psi))
-    rows.sizes[i] = subset.sum()
+@inlined_kernel
+def estimate(
+    instances: Matrix,
+    members: Flags,
+    singles: Singles,
+    sizes: Indices,
+    i: int,
+    mu: Matrix,
+    sigma: Matrix,
+    drift: Singles,
+    bases: Vector,
+    h: float,
+) -> float:
+    """Return v_i(μ), up to the error of single precision in the drift; h = 1/c."""
+    if sizes[i] < mu.shape[0]:
+        return row_value(instances, members, sizes, i, mu)
+    if np.isnan(bases[i]):
+        bases[i] = (dot(instances, i, sigma, 0) - 1.0) / mu.shape[0]
+    return float(bases[i]) + dot_single(singles, i, drift) * h
 
 
-@kernel
-def evict(rows: Rows, n_rows: int, n_kept: int) -> int:
-    """Keep the rows used most recently, in their order, in the leading slots; return how many they are."""
-    used = np.flatnonzero(rows.last_used[:n_rows] != NEVER)
-    oldest = np.sort(rows.last_used[used])[max(used.size - n_kept, 0)]
-    n = 0
-    for i in used:
-        if rows.last_used[i] >= oldest:
-            if i != n:
-                last_used = rows.last_used[i]
-                write_row(rows, n, rows.instances[i], rows.members[i], rows.births[i])
-                rows.last_used[n] = last_used
-            n += 1
-    return n
+@inner_kernel
+def resolve(
+    rows: Rows, work: Work, n_near: int, i: int, floor: float, path_full: float, path_proper: float
+) -> tuple[float, int]:
+    """Return the largest value, in double precision, of the near rows that may reach a floor, and its row."""
+    top, c = -np.inf, work.mu.shape[0]
+    for k in range(n_near):
+        j = work.near[k]
+        path = path_full if rows.sizes[j] == c else path_proper
+        if work.keys[j] + rows.norms[j] * path >= floor:
+            value = row_value(rows.instances, rows.members, rows.sizes, j, work.mu)
+            if value > top or (value == top and precedes(rows.births, rows.sizes, rows.members, j, i)):
+                top, i = value, j
+    return top, i
 
 
-@kernel
-def pull_of(rows: Rows, i: int, mean: Matrix, pull: Vector) -> None:
-    """Set pull to τ - f_i, flat."""
-    c, d = mean.shape
-    for y in range(c):
-        pull[y * d : (y + 1) * d] = mean[y]
-        if rows.members[i, y]:
-            pull[y * d : (y + 1) * d] -= rows.instances[i] / rows.sizes[i]
-
-
-@kernel
-def bound_of(rows: Rows, i: int, keys: Vector, path: Vector, c: int) -> float:
-    """Return the most that the value of a row can be."""
-    return float(keys[i] + rows.norms[i] * path[0 if rows.sizes[i] == c else 1])
-
-
-@kernel
-def largest_row(
-    rows: Rows, among: NDArray[np.int64], i: int, top: float, mu: Matrix, total: Vector, keys: Vector, path: Vector
-) -> tuple[int, float]:
-    """Return the row of largest value and that value, given that row i has value top; evaluate only contenders."""
-    c = mu.shape[0]
-    for j in among:
-        if j != i and bound_of(rows, j, keys, path, c) >= top:
-            value = row_value(rows, j, mu, total)
-            keys[j] = value - rows.norms[j] * path[0 if rows.sizes[j] == c else 1]
-            if value > top or (value == top and rows.births[j] < rows.births[i]):
-                i, top = j, value
-    return i, top
-
-
-@kernel
+@inner_kernel
 def divide(
-    rows: Rows, n_rows: int, threshold: float, keys: Vector, path: Vector, c: int, near: NDArray[np.int64]
-) -> tuple[int, float]:
-    """List the rows that may reach a threshold; return their number and the most that the others can be."""
-    n, far = 0, -np.inf
-    for i in range(n_rows):
-        bound = bound_of(rows, i, keys, path, c)
-        if bound >= threshold:
-            near[n] = i
-            n += 1
+    rows: Rows, work: Work, n: int, floor_full: float, floor_proper: float, path_full: float, path_proper: float
+) -> tuple[int, float, float]:
+    """List as near those of n rows that may reach their floor; return their number and the bounds of the others."""
+    n_near, far_full, far_proper, c = 0, -np.inf, -np.inf, work.mu.shape[0]
+    for j in range(n):
+        bound = work.keys[j] + rows.norms[j] * (path_full if rows.sizes[j] == c else path_proper)
+        if bound >= (floor_full if rows.sizes[j] == c else floor_proper):
+            work.near[n_near] = j
+            n_near += 1
+        elif rows.sizes[j] == c:
+            far_full = max(far_full, bound)
         else:
-            far = max(far, bound)
-    return n, far
+            far_proper = max(far_proper, bound)
+    return n_near, far_full, far_proper
 
 
-@kernel
-def steepness(mean: Matrix, width: Matrix, steepest: float) -> float:
-    """Return a bound on ‖τ_y - f_iy - λ_y sign μ_y‖ for every class y and row i."""
-    largest = 0.0
-    for y in range(mean.shape[0]):
-        largest = max(largest, math.sqrt(dot(mean[y], mean[y])) + math.sqrt(dot(width[y], width[y])))
-    return largest + steepest
+@inner_kernel
+def step_sizes(l: int) -> tuple[float, float]:  # noqa: E741  # the paper's letter
+    """Return a_l = (l+1)^-1.5 and b_l = θ_{l+1}(1/θ_l - 1) with θ_l = 2/(l+1)."""
+    theta, theta_next = 2.0 / (l + 1), 2.0 / (l + 2)
+    return 1.0 / (l + 1) ** 1.5, theta_next * (1.0 / theta - 1.0)
 
 
-@kernel
-def largest_distance(a: Matrix, b: Matrix) -> float:
-    """Return max_y ‖a_y - b_y‖."""
-    largest = 0.0
-    for y in range(a.shape[0]):
-        largest = max(largest, squared_distance(a[y], b[y]))
-    return math.sqrt(largest)
+@inner_kernel
+def save(x: Vector, bar: Vector, checkpoint: Matrix) -> None:
+    """Make a checkpoint of an iterate."""
+    for j in range(x.size):
+        checkpoint[0, j] = x[j]
+        checkpoint[1, j] = bar[j]
 
 
-@kernel
-def slot_for(rows: Rows, n_rows: int, first_new: int, psi: Vector, subset: NDArray[np.bool_], birth: int) -> int:
-    """Return the slot of a row of the newest instance, written there if it is new.
+@inner_kernel
+def turn(page: int, saved_at: int, best_saved_at: int, best_at: int) -> tuple[int, int]:
+    """Return the page that the best iterate does not need, for the next checkpoint, and best_saved_at."""
+    return (1 - page, saved_at) if best_at >= saved_at else (page, best_saved_at)
 
-    Where slots run out, the new row used least recently gives way: so many were used since that it would not be kept.
+
+@inner_kernel
+def replay(checkpoint: Matrix, pulls: Matrix, used: Indices, lam: Vector, first: int, last: int) -> None:
+    """Repeat the iterations from a checkpoint at iterate number `first` up to number `last`."""
+    for l in range(first, last):  # noqa: E741
+        a, b = step_sizes(l)
+        advance(checkpoint[0], checkpoint[1], pulls, used[l], lam, a, b)
+
+
+@inner_kernel
+def iterate(rows: Rows, n: int, n_own: int, work: Work, n_iterations: int, clock: int) -> tuple[int, int]:
+    """Run the iterations; return the number of rows and where in `saved` the best iterate is.
+
+    Most iterates improve on the best, and copying them costs: they are overwritten, and the best is replayed in the
+    end. saved[page] is a checkpoint at iterate number saved_at, and saved[1 - page], at best_saved_at, the last one
+    before the best iterate, unless that came after saved_at.
+
+    The search for the maximum begins with the runner-up of the iteration before, which is the likeliest; then the
+    near rows whose bounds reach its value are evaluated, all before any comparison, so that their products overlap.
+    Paths and steps are those of σ/c for rows of all classes ("full"), and those of μ for the others ("proper").
     """
-    i = find_row(rows, n_rows, psi, subset)
-    if i < 0:
-        i = n_rows if n_rows < rows.sizes.size else first_new + int(np.argmin(rows.last_used[first_new:]))
-        write_row(rows, i, psi, subset, birth)
-    return i
+    instances, members, births, last_used, singles, norms, sizes = rows
+    psi, x, mu, bar, tau, lam, sigma, drift, partial, pulls, used, saved = work[:12]
+    keys, bases, near, picked, values, own, scores, order, subset = work[12:]
+    (c, d), h = mu.shape, 1.0 / mu.shape[0]
+    first_new, n_near, lead = n, 0, n - 1
+    steepest, newest_key, newest_norm = norm(psi, 0), np.inf, norm(psi, 0)
+    for j in range(n):
+        steepest = max(steepest, norms[j])
+    # The error of a product of d terms, summed in 8 parts or more, for a drift of length 1.
+    slack = steepest * (64 + d / 8) * 2.0**-24
+    path_full, path_proper, reach, step_full, step_proper = 0.0, 0.0, 0.0, 0.0, 0.0
+    far_full, far_proper, floor = np.inf, np.inf, -np.inf
+    best_risk, best_at, saved_at, best_saved_at, page = np.inf, 0, 1, 0, 0
+    for l in range(1, n_iterations + 2):  # noqa: E741
+        a, b = step_sizes(l)
+        if l % BLOCK == 1:
+            page, best_saved_at = turn(page, saved_at, best_saved_at, best_at)
+            save(x, bar, saved[page])
+            saved_at = l
+        if l % HORIZON == 1:
+            sum_rows(mu, c, sigma)
+            drift[:] = 0.0
+            bases[:] = np.nan
+            reach = 0.0
+        screening = (
+            l % HORIZON == 1 or floor <= far_full + steepest * path_full or floor <= far_proper + steepest * path_proper
+        )
+        if screening:
+            n_near = first_new
+            for j in range(first_new):
+                near[j] = j
+
+        error = slack * reach + ROUNDING * (1.0 + steepest * path_proper)
+        values[0] = estimate(instances, members, singles, sizes, lead, mu, sigma, drift, bases, h)
+        picked[0], n_picked, least = lead, 1, values[0] - 2.0 * error
+        for k in range(n_near):
+            j = near[k]
+            picked[n_picked] = j
+            n_picked += (keys[j] + norms[j] * (path_full if sizes[j] == c else path_proper) >= least) & (j != lead)
+        for k in range(1, n_picked):
+            values[k] = estimate(instances, members, singles, sizes, picked[k], mu, sigma, drift, bases, h)
+        top, second, i, rival = -np.inf, -np.inf, lead, lead
+        for k in range(n_picked):
+            j, value = picked[k], values[k]
+            keys[j] = value + error - norms[j] * (path_full if sizes[j] == c else path_proper)
+            if value > top:
+                top, second, i, rival = value, top, j, i
+            elif value > second:
+                second, rival = value, j
+        if second >= top - 2.0 * error:
+            top, i = resolve(rows, work, n_near, i, top - 2.0 * error, path_full, path_proper)
+        if screening:
+            floor_full, floor_proper = top - NEAR * steepest * step_full, top - NEAR * steepest * step_proper
+            n_near, far_full, far_proper = divide(
+                rows, work, first_new, floor_full, floor_proper, path_full, path_proper
+            )
+            far_full -= steepest * path_full
+            far_proper -= steepest * path_proper
+        lead = rival
+
+        if newest_key + newest_norm * path_proper >= top - error:
+            value = best_proper_subset(psi, mu, scores, order, subset)
+            newest_key = value - newest_norm * path_proper
+            if value >= top - error:
+                top = row_value(instances, members, sizes, i, mu)
+            if value >= top:
+                k = find_subset(members, own[:n_own], subset)
+                if k < 0 and n == norms.size:
+                    # So many rows were used since that the one recycled would not be kept; but the best iterate may
+                    # need it to be replayed, which is therefore done first.
+                    k = least_recent(last_used, first_new)
+                    page, best_saved_at = turn(page, saved_at, best_saved_at, best_at)
+                    replay(saved[1 - page], pulls, used, lam, best_saved_at, best_at)
+                    save(x, bar, saved[page])
+                    best_saved_at, saved_at = best_at, l
+                    write_row(rows, k, psi, subset, clock)
+                elif k < 0:
+                    k = own[n_own] = n
+                    n_own += 1
+                    n += 1
+                    write_row(rows, k, psi, subset, clock)
+                if value > top or precedes(births, sizes, members, k, i):
+                    top, i = value, k
+
+        if last_used[i] <= clock:  # not yet in this solve
+            pull_of(rows, i, tau, pulls[i])
+        if l <= n_iterations:
+            last_used[i] = clock + l
+        used[l] = i
+        product, moved = advance(x, bar, pulls, i, lam, a, b)
+        risk = 1.0 - 1.0 / sizes[i] - product
+        if risk < best_risk:
+            best_risk, best_at = risk, l
+        step_proper = math.sqrt(moved)
+        step_full = update_drift(mu, sigma, drift, partial) * (1.0 + 1e-5) * h  # with an allowance for rounding
+        path_proper += step_proper
+        path_full += step_full
+        reach += step_full
+        floor = top - error - steepest * max(step_full, step_proper)
+    page, best_saved_at = turn(page, saved_at, best_saved_at, best_at)
+    replay(saved[1 - page], pulls, used, lam, best_saved_at, best_at)
+    return n, 1 - page
 
 
 @kernel
@@ -273,72 +345,17 @@ def minimize(
     n_kept: int,
     clock: int,
 ) -> tuple[Matrix, float, float, int]:
-    r"""Minimise R with τ = mean and λ = width from μ = start, over the kept rows and those of the instance ψ.
+    """Minimise R with τ = mean and λ = width from μ = start, over the kept rows and those of the instance ψ.
 
-    Iterations l = 1, …, K with a = (l+1)^-1.5, θ_l = 2/(l+1), b = θ_{l+1}(1/θ_l - 1). Returns the best iterate, φ
-    and R there, and the number of rows kept for the next step. `clock` counts the iterations of earlier steps.
+    `clock` counts the iterations of all earlier solves with these rows. Return the best iterate, φ and R there, and
+    the number of rows kept.
     """
-    c, d = start.shape
-    mu, bar, best_mu, lam = start.copy(), start.copy(), start.copy(), width.copy().reshape(c * d)
-    flat_mu, flat_bar = mu.reshape(c * d), bar.reshape(c * d)
-    total, partial, subset = np.zeros(d), np.zeros(d), np.ones(c, np.bool_)
-    sum_classes(mu, total, partial)
-
-    n_slots = rows.sizes.size
-    n_explicit = max(n_rows, slot_for(rows, n_rows, n_rows, psi, subset, clock) + 1)
-    n = n_explicit  # from here on, proper subsets of the newest instance, found by sorting scores
-    keys, near = np.full(n_slots, np.inf), np.empty(n_slots, np.int64)
-    pulls, pulled = np.empty((n_slots, c * d)), np.zeros(n_slots, np.bool_)
-    psi_norm, newest_key = math.sqrt(dot(psi, psi)), np.inf if c > 1 else -np.inf
-    steepest = max(psi_norm, rows.norms[:n].max())
-    G = steepness(mean, width, steepest)
-
-    path = np.zeros(2)  # of Σ_y μ_y / c, for the rows of all classes, and of the μ_y that moved most
-    n_near, far, screened, momentum = 0, np.inf, 0.0, 0.0
-    best_risk, i = np.inf, n_explicit - 1
-    pull_of(rows, i, mean, pulls[i])
-    pulled[i] = True
-    linear = dot(lam, np.abs(flat_mu)) - dot(pulls[i], flat_mu)
-    for l in range(1, n_iterations + 2):  # noqa: E741  # the paper's letter
-        a, theta, theta_next = 1.0 / (l + 1) ** 1.5, 2.0 / (l + 1), 2.0 / (l + 2)
-        b = theta_next * (1.0 / theta - 1.0)
-
-        top = row_value(rows, i, mu, total)
-        linear -= top + 1.0 / rows.sizes[i]  # R - 1 - φ
-        keys[i] = top - rows.norms[i] * path[0 if rows.sizes[i] == c else 1]
-        i, top = largest_row(rows, near[:n_near], i, top, mu, total, keys, path)
-        if l % HORIZON == 1 or top <= far + steepest * (path[1] - screened):
-            i, top = largest_row(rows, np.arange(n_explicit), i, top, mu, total, keys, path)
-            momentum, screened = largest_distance(mu, bar), path[1]
-            margin = HORIZON * steepest * (momentum + a * G)
-            n_near, far = divide(rows, n_explicit, top - margin, keys, path, c, near)
-        if newest_key + psi_norm * path[1] > top:
-            value = best_proper_subset(psi, mu, subset)
-            newest_key = value - psi_norm * path[1]
-            if value > top:
-                top = value
-                i = slot_for(rows, n, n_explicit, psi, subset, clock)
-                pulled[i] = pulled[i] and rows.last_used[i] > clock
-                n = max(n, i + 1)
-
-        if 1.0 + linear + top < best_risk:
-            best_risk = 1.0 + linear + top
-            best_mu[:] = mu
-        if l > n_iterations:
-            break
-        if not pulled[i]:
-            pull_of(rows, i, mean, pulls[i])
-            pulled[i] = True
-        rows.last_used[i] = clock + l
-        linear = advance(flat_mu, flat_bar, pulls[i], lam, a, b)
-        # With e = μ - μ̄, an iteration moves μ by a g + e⁺, and e⁺ = b(e + a g).
-        momentum = b * (momentum + a * G)
-        path[1] += a * G + momentum
-        path[0] += sum_classes(mu, total, partial) / c
-
-    sum_classes(best_mu, total, partial)
-    offset = best_proper_subset(psi, best_mu, subset)
-    for j in range(n_explicit):
-        offset = max(offset, row_value(rows, j, best_mu, total))
-    risk = 1.0 - np.sum(mean * best_mu) + np.sum(width * np.abs(best_mu)) + offset
-    return best_mu, offset, risk, evict(rows, n, n_kept)
+    work = new_work(rows.norms.size, psi, mean, width, start, n_iterations)
+    n, n_own = admit(rows, n_rows, work, clock)
+    n, page = iterate(rows, n, n_own, work, n_iterations, clock)
+    mu = work.saved[page, 0].copy().reshape(start.shape)
+    phi = best_proper_subset(work.psi, mu, work.scores, work.order, work.subset)
+    for i in range(n):
+        phi = max(phi, row_value(rows.instances, rows.members, rows.sizes, i, mu))
+    risk = 1.0 - (mean * mu).sum() + (width * np.abs(mu)).sum() + phi
+    return mu, phi, risk, evict(rows, n, n_kept)

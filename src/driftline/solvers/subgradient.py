@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from driftline.kernels.minimax import empty_rows, minimize, with_class, write_row
+from driftline.kernels.minimax import minimize
+from driftline.kernels.rows import empty_rows, with_class, write_row
 from driftline.solvers.base import status_of
 from driftline.types import Rule, Solution, State, UncertaintySet, Vector
 
@@ -85,7 +86,7 @@ class SubgradientSolver:
         self._n_rows = len(state["births"])
         columns = zip(*(state[name] for name in KEPT), strict=True)
         for i, (instance, members, birth, last_used) in enumerate(columns):
-            write_row(self._rows, i, instance, members, birth)
+            write_row(self._rows, i, instance[None], members, birth)
             self._rows.last_used[i] = last_used
         self._newest = state["newest"].astype(np.float64)
         self._weights = state["weights"].astype(np.float64)

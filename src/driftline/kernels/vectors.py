@@ -1,0 +1,97 @@
+"""Products and iterations over long vectors.
+
+They take matrices and row numbers because numba counts references to every slice; loops run over a whole axis
+because numba vectorises no other range.
+"""
+
+import math
+
+import numpy as np
+
+from driftline._jit import inlined_kernel, inner_kernel, kernel, summing_kernel
+from driftline.types import Matrix, Singles, Vector
+
+LINE = 64
+"""Bytes in a cache line; vector loads that straddle two cost twice."""
+
+
+@kernel
+def aligned(n: int) -> Vector:
+    """Return n floats, not initialised, that start on a cache line."""
+    buffer = np.empty(n + LINE // 8)
+    first = -buffer.ctypes.data % LINE // 8
+    return buffer[first : first + n]
+
+
+@summing_kernel
+def dot(A: Matrix, i: int, B: Matrix, k: int) -> float:
+    """Return A_iᵀB_k."""
+    total = 0.0
+    for j in range(A.shape[1]):
+        total += A[i, j] * B[k, j]
+    return total
+
+
+@summing_kernel
+def dot_single(A: Singles, i: int, x: Singles) -> float:
+    """Return A_iᵀx in single precision."""
+    total = np.float32(0.0)
+    for j in range(x.size):
+        total += A[i, j] * x[j]
+    return float(total)
+
+
+@inner_kernel
+def norm(A: Matrix, i: int) -> float:
+    """Return ‖A_i‖."""
+    return math.sqrt(dot(A, i, A, i))
+
+
+@summing_kernel
+def advance(mu: Vector, bar: Vector, pulls: Matrix, i: int, lam: Vector, a: float, b: float) -> tuple[float, float]:
+    r"""Iterate in place: μ̄⁺ = μ + a g, μ⁺ = μ̄⁺ + b(μ̄⁺ - μ̄), where g = τ - f_i - λ sign μ and pulls_i = τ - f_i.
+
+    Return gᵀμ, which is 1 - h_i - R(μ), and ‖μ⁺ - μ‖². Only these two sums can be regrouped.
+    """
+    product, moved = 0.0, 0.0
+    for j in range(mu.size):
+        x = mu[j]
+        g = pulls[i, j] - (0.0 if x == 0.0 else math.copysign(lam[j], x))
+        bar_next = x + a * g
+        x_next = bar_next + b * (bar_next - bar[j])
+        mu[j] = x_next
+        bar[j] = bar_next
+        product += g * x
+        moved += (x_next - x) * (x_next - x)
+    return product, moved
+
+
+@inner_kernel
+def sum_rows(mu: Matrix, n: int, total: Matrix) -> None:
+    """Set total to μ_1 + … + μ_n."""
+    total[:] = 0.0
+    for y in range(n):
+        for j in range(mu.shape[1]):
+            total[0, j] += mu[y, j]
+
+
+@summing_kernel
+def set_drift(A: Matrix, i: int, B: Matrix, k: int, sigma: Matrix, drift: Singles) -> float:
+    """Set drift to A_i + B_k - σ in single precision; return how far that moved it, squared."""
+    moved = np.float32(0.0)
+    for j in range(drift.size):
+        value = np.float32(A[i, j] + B[k, j] - sigma[0, j])
+        change = value - drift[j]
+        moved += change * change
+        drift[j] = value
+    return float(moved)
+
+
+@inlined_kernel
+def update_drift(mu: Matrix, sigma: Matrix, drift: Singles, partial: Matrix) -> float:
+    """Set drift to Σ_y μ_y - σ in single precision; return how far that moved it."""
+    c = mu.shape[0]
+    if c == 2:
+        return math.sqrt(set_drift(mu, 0, mu, 1, sigma, drift))
+    sum_rows(mu, c - 1, partial)
+    return math.sqrt(set_drift(partial, 0, mu, c - 1, sigma, drift))
