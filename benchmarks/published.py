@@ -21,7 +21,7 @@ SECOND_STAGE = [2.0**i for i in (-2, -1, 0, 1, 2)]
 
 def errors(X, y, **options):
     """Return the errors in % of the deterministic and the randomised rule, and the mean R(U_t)."""
-    steps = list(AMRC.paper(**options).steps(X, y))
+    steps = list(AMRC.paper(**options).steps(X, y, classes=np.unique(y)))
     return 100 * np.mean([(step.mistake, step.expected_mistake, step.bound) for step in steps], axis=0)
 
 

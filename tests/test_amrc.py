@@ -15,6 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 from driftline import AMRC, ConfigError, DataError, DriftlineError, Status
 from driftline.features import LinearMap
 from driftline.streams import RotatingGaussians
+from driftline.types import Rule, Solution
 from strategies import seeds
 
 QUICK = {"n_iterations": 50, "n_subgradients": 10}
@@ -40,7 +41,7 @@ configurations = st.fixed_dictionaries(
         "order": st.integers(0, 2),
         "features": st.sampled_from(["linear", "fourier"]),
         "n_components": st.just(7),
-        "scaling": st.sampled_from(["running", "none"]),
+        "scaling": st.sampled_from(["running", "none", "file"]),
         "label_variance": st.sampled_from(["binomial", "sample", "printed"]),
         "unobserved": st.sampled_from(["propagate", "hold"]),
         "gain": st.sampled_from(["multidimensional", "unidimensional"]),
@@ -53,6 +54,7 @@ configurations = st.fixed_dictionaries(
 @given(configurations, seeds, st.integers(1, 59))
 def test_grouping_rows_into_batches_changes_nothing(configuration, seed, cut):
     X, y = small_stream(seed, n_classes=3)
+    configuration = configuration | {"scaling": "running"}  # the range of a file is that of its first batch
     whole, parts = AMRC(**configuration, **QUICK), AMRC(**configuration, **QUICK)
     whole.partial_fit(X, y)
     parts.partial_fit(X[:cut], y[:cut]).partial_fit(X[cut:], y[cut:])
@@ -171,13 +173,6 @@ def test_missing_values_are_filled_and_counted():
     assert np.allclose(same.fit(filled, y).predict_proba(X[10:]), clone(same).fit(X, y).predict_proba(X[10:]))
 
 
-def corrupted(change):
-    X, y = small_stream(seed=1)
-    batch = {"X": X, "y": y, "timestamps": None}
-    change(batch)
-    return batch
-
-
 def put(name, where, value):
     def change(batch):
         batch[name] = batch[name].astype(object) if isinstance(value, str | dict) else batch[name]
@@ -192,6 +187,7 @@ BAD_BATCHES = {
     r"row 0, column 0 of X is \{\}": put("X", (0, 0), {}),
     r"X has 2 features, but AMRC is expecting 3": lambda batch: batch.update(X=batch["X"][:, :2]),
     r"Expected 2D array": lambda batch: batch.update(X=batch["X"][0]),
+    r"row 3, column 1 of X is 1e\+200; expected numbers up to 1e\+100": put("X", (3, 1), 1e200),
     r"0 sample": lambda batch: batch.update(X=batch["X"][:0], y=batch["y"][:0]),
     r"60 rows and y 59 labels": lambda batch: batch.update(y=batch["y"][1:]),
     r"Unknown label type": lambda batch: batch.update(y=batch["y"] + 0.5),
@@ -202,6 +198,9 @@ BAD_BATCHES = {
     r"timestamp of row 0 is 5.0, before the one it follows \(60.0\)": lambda batch: batch.update(timestamps=[5] * 60),
     r"timestamp of row 7 is nan": lambda batch: batch.update(timestamps=[61] * 7 + [np.nan] + [62] * 52),
     r"timestamps must be 60 numbers": lambda batch: batch.update(timestamps=[61] * 59),
+    r"timestamp of row 0 is 1e\+300, more than": lambda batch: batch.update(timestamps=[1e300] * 60),
+    r"timestamp of row 0 is nan": lambda batch: batch.update(timestamps=np.full(60, "NaT", "datetime64[s]")),
+    r"y holds datetime64": lambda batch: batch.update(y=batch["y"].astype("datetime64[D]")),
 }
 
 
@@ -239,8 +238,13 @@ def test_a_refused_first_call_leaves_the_model_unfitted():
         ({"n_iterations": 0}, "n_iterations must be a whole number from 1 up; got 0"),
         ({"label_window": 2.5}, "label_window must be a whole number from 1 up; got 2.5"),
         ({"features": "cubic"}, "features must be one of 'linear', 'fourier'; got 'cubic'"),
-        ({"scale": 0.0}, "scale must be positive; got 0.0"),
+        ({"scale": 0.0}, "scale must be a positive number; got 0.0"),
+        ({"scale": np.inf}, "scale must be a positive number; got inf"),
         ({"gain": "both"}, "gain must be one of"),
+        ({"solver": None}, "solver must be one of 'subgradient', 'exact'; got None"),
+        ({"intercept": "no"}, "intercept must be True or False; got 'no'"),
+        ({"features": LinearMap}, "features must be one of"),
+        ({"random_state": "abc"}, "random_state: "),
     ],
 )
 def test_parameters_that_cannot_work_are_refused(parameters, message):
@@ -253,6 +257,133 @@ def test_errors_are_of_one_family_and_are_value_errors():
     assert issubclass(DataError, DriftlineError)
     assert issubclass(DataError, ValueError)
     assert issubclass(ConfigError, ValueError)
+
+
+def learned(**options):
+    X, y = small_stream(n_steps=50, n_classes=3)
+    model = AMRC(**{"n_iterations": 100, "n_subgradients": 10} | options).fit(X, y)
+    return model.predict_proba(X)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"order": 0},
+        {"features": "fourier"},
+        {"features": "fourier", "scale": 3.0},
+        {"features": "fourier", "n_components": 7},
+        {"features": "fourier", "random_state": 1},
+        {"intercept": False},
+        {"scaling": "none"},
+        {"scaling": "file"},
+        {"label_window": 10},
+        {"label_variance": "sample"},
+        {"label_variance": "printed"},
+        {"unobserved": "hold"},
+        {"gain": "unidimensional"},
+        {"solver": "exact"},
+        {"n_subgradients": 2},
+        {"n_iterations": 5},
+    ],
+)
+def test_every_option_reaches_the_part_that_it_names(options):
+    others = [{name: value for name, value in options.items() if name == "features"}, {}]
+    assert all(not np.allclose(learned(**options), learned(**other)) for other in others if other != options)
+
+
+def test_an_option_changed_in_mid_stream_is_refused():
+    X, y = small_stream()
+    model = AMRC(**QUICK).fit(X, y)
+    with pytest.raises(ConfigError, match="order changed since the first call; call fit to begin anew"):
+        model.set_params(order=2).partial_fit(X, y)
+    assert model.set_params(order=1, deterministic=False).partial_fit(X, y).n_steps_ == 120
+
+
+def test_small_integer_types_do_not_overflow():
+    X, y = small_stream()
+    narrow = {"n_iterations": np.int8(50), "n_subgradients": np.uint8(200), "label_window": np.uint8(200)}
+    wide = {name: int(value) for name, value in narrow.items()}
+    assert_same(AMRC(**narrow).fit(X, y), AMRC(**wide).fit(X, y))
+
+
+def test_steps_made_before_the_model_moved_on_are_refused():
+    X, y = small_stream()
+    model = AMRC(**QUICK)
+    stale = model.steps(X, y)
+    model.partial_fit(X, y)
+    with pytest.raises(DataError, match="learned from other rows since"):
+        next(stale)
+    running = model.steps(X, y)
+    next(running)
+    model.fit(X, y)
+    with pytest.raises(DataError, match="learned from other rows since"):
+        next(running)
+    assert model.n_steps_ == 60
+
+
+def test_steps_do_not_see_later_changes_of_the_data():
+    X, y = small_stream()
+    model, data = AMRC(**QUICK), X.copy()
+    steps = model.steps(data, y)
+    data[:] = 1e50
+    list(steps)
+    assert_same(model, AMRC(**QUICK).partial_fit(X, y))
+
+
+def test_a_step_that_fails_changes_nothing():
+    class Fragile(LinearMap):
+        def transform(self, Z):
+            return np.full_like(Z, np.nan) if np.any(Z == 7) else Z
+
+    X, y = small_stream()
+    model = AMRC(features=Fragile(), scaling="none", **QUICK).partial_fit(X, y, timestamps=np.arange(60))
+    before = copy.deepcopy(model)
+    X[0], y[0] = 7, 9  # a new class, in a row that the map cannot represent
+    with pytest.raises(DataError, match="feature map returned a value that is not finite"):
+        model.partial_fit(X, y, timestamps=np.arange(60, 120))
+    assert_same(model, before)
+    assert model._last_time == 59
+
+
+def test_a_failed_fit_leaves_the_fitted_model():
+    X, y = small_stream()
+    model = AMRC(**QUICK).fit(X, y)
+    before = copy.deepcopy(model)
+    with pytest.raises(ConfigError):
+        model.set_params(random_state="abc").fit(X[:, :2], y)
+    assert_same(model.set_params(random_state=0), before)
+    assert model.n_features_in_ == 3
+
+
+def test_the_deterministic_rule_goes_by_the_scores():
+    """Also where no score exceeds φ and the randomised rule is uniform."""
+    X, y = small_stream()
+    model = AMRC(**QUICK).fit(X, y)
+    learner = model._learner
+    rule = learner.solution.rule
+    learner.solution = Solution(Rule(rule.weights, 100.0), 0.5, Status.OK)
+    psi = learner._represent(X)
+    assert np.allclose(model.predict_proba(X), 0.5)
+    assert np.array_equal(model.predict(X), (psi @ rule.weights.T).argmax(axis=1))
+    assert len(set(model.predict(X))) == 2
+
+
+def test_large_whole_numbers_stay_apart_as_labels():
+    X, y = small_stream()
+    model = AMRC(**QUICK).partial_fit(X, np.array([1, 2**62])[y])
+    model.partial_fit(X, np.array([2**63, 2**63 + 1], dtype=np.uint64)[y])
+    assert set(model.classes_.tolist()) == {1, 2**62, 2**63, 2**63 + 1}
+
+
+def test_numbers_in_an_object_array_are_labels():
+    X, y = small_stream()
+    assert AMRC(**QUICK).fit(X, y.astype(object)).classes_.tolist() == [0, 1]
+
+
+def test_file_scaling_needs_more_than_one_row():
+    X, y = small_stream()
+    with pytest.raises(DataError, match="it has one row"):
+        AMRC.paper(**QUICK).partial_fit(X[:1], y[:1])
 
 
 def test_the_randomised_rule_draws_from_its_probabilities():

@@ -14,16 +14,24 @@ from strategies import problems, seeds
 
 
 def step(bound, status=Status.OK, label=0, excess=0.0):
-    return Step(np.array([0.5, 0.5]), bound, status, excess, label)
+    return Step(np.array([0.5, 0.5]), 0, bound, status, excess, label)
 
 
 def test_mistakes_are_bounded_by_the_sum_of_risks_and_azuma():
     ledger = MistakeLedger()
-    for bound in [0.5, 0.25, 0.125]:
-        ledger.add(step(bound, excess=0.3))
-    assert ledger.mistakes(0.1) == pytest.approx(0.875 + math.sqrt(2 * 3 * math.log(10)))
-    assert ledger.rate(0.1) == pytest.approx(ledger.mistakes(0.1) / 3)
-    assert ledger.mean_excess == pytest.approx(0.3)
+    for bound in [0.5, 0.25, 0.125] * 10:
+        ledger.add(step(bound, excess=0.1))
+    assert ledger.mistakes(0.1) == pytest.approx(8.75 + 3.0 + math.sqrt(2 * 30 * math.log(10)))
+    assert ledger.rate(0.1) == pytest.approx(ledger.mistakes(0.1) / 30)
+    assert ledger.mean_excess == pytest.approx(0.1)
+
+
+def test_no_more_mistakes_are_bounded_than_there_were_steps():
+    ledger = MistakeLedger()
+    ledger.add(step(3.0, Status.LOOSE, excess=7.0))
+    assert ledger.total_bound == 1
+    assert ledger.total_excess == 1
+    assert ledger.mistakes(0.05) == 1
 
 
 @pytest.mark.parametrize("void", [step(-2.0, Status.EMPTY), step(0.3, label=2)])
@@ -95,6 +103,13 @@ def test_theorem_1_holds_for_any_truth(problem, seed):
     error = error_probability(p, instances, solution.rule)
     assert error <= solution.risk + alpha + 1e-6
     assert error <= best.risk + beta + 1e-6
+    miss, mu, optimal = np.abs(truth - uncertainty.mean), solution.rule.weights, best.rule.weights
+    if np.any(miss > uncertainty.width):
+        assert alpha == pytest.approx(np.abs(miss - uncertainty.width).max() * np.abs(mu).sum())
+        assert beta == pytest.approx((miss.max() + uncertainty.width.max()) * np.abs(optimal - mu).sum())
+    else:
+        assert alpha == 0
+        assert beta == pytest.approx(2 * uncertainty.width.max() * np.abs(optimal).sum())
 
 
 @given(problems())

@@ -1,3 +1,4 @@
+import contextlib
 import json
 import os
 import zipfile
@@ -110,6 +111,29 @@ def test_a_newer_version_and_a_wrong_checksum_are_refused(tmp_path):
     rewritten(path, lambda header, arrays: header.update(format="something"))
     with pytest.raises(CheckpointError, match="its format is 'something'"):
         AMRC.load(path)
+
+
+def test_the_exact_solver_is_kept(tmp_path):
+    X, y = small_stream()
+    model, path = saved(tmp_path, solver="exact")
+    assert_same(AMRC.load(path).partial_fit(X[:5], y[:5]), model.partial_fit(X[:5], y[:5]))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_flipped_bit_is_found_or_harmless(tmp_path, seed):
+    model, path = saved(tmp_path)
+    content = bytearray(path.read_bytes())
+    rng = np.random.default_rng(seed)
+    content[rng.integers(len(content))] ^= 1 << rng.integers(8)
+    path.write_bytes(content)
+    with contextlib.suppress(CheckpointError):
+        assert_same(AMRC.load(path), model)
+
+
+def test_saving_into_a_missing_folder_names_it(tmp_path):
+    model, _ = saved(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
+        model.save(tmp_path / "nowhere" / "model")
 
 
 def test_no_pickle_is_written_or_read(tmp_path):

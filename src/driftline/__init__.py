@@ -4,7 +4,6 @@ Names are imported at their first use, so that ``import driftline`` costs nothin
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError
     from driftline.types import Status, Step, UncertaintySet
 
-__version__ = version("driftline")
+    __version__: str
 
 __all__ = [
     "AMRC",
@@ -38,6 +37,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("driftline")
     if name not in _HOMES:
         raise AttributeError(f"module 'driftline' has no attribute {name!r}")
     return getattr(import_module(f"driftline.{_HOMES[name]}"), name)

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,19 @@ from driftline.types import State
 FORMAT = "driftline-model"
 VERSION = 1
 HEADER = "header.json"
+UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    AttributeError,
+    TypeError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy, zipfile and json raise for damaged or foreign files."""
 
 
 def digest(header: dict[str, Any], arrays: State) -> str:
@@ -37,6 +51,8 @@ def write_checkpoint(path: str | os.PathLike[str], content: dict[str, Any], arra
     entries: dict[str, Any] = {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8)} | arrays
     np.savez_compressed(buffer, **entries)
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot save to {target}: the folder {target.parent} does not exist")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb") as file:
@@ -57,7 +73,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State
         header = json.loads(arrays.pop(HEADER).tobytes())
     except FileNotFoundError:
         raise
-    except (OSError, EOFError, ValueError, KeyError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise CheckpointError(
             f"{path} is not a saved model, or is damaged ({error}); expected a file written by AMRC.save"
         ) from error

@@ -16,8 +16,9 @@ class ClassList:
     --------
     >>> import numpy as np
     >>> classes = ClassList(np.array(["ham", "spam"]))
-    >>> [classes.position(label) for label in ["spam", "phishing", "spam"]]
-    [1, 2, 1]
+    >>> classes.position("spam"), classes.position("phishing")
+    (1, 2)
+    >>> classes.add("phishing")
     >>> classes.labels
     array(['ham', 'spam', 'phishing'], dtype='<U8')
     """
@@ -35,12 +36,19 @@ class ClassList:
             )
 
     def position(self, label: Any) -> int:
-        """Return the position of a label; one not known joins at the end."""
-        if label not in self._position:
-            joined = np.array([label], dtype=object if self.labels.dtype == object else None)
-            self.labels = np.concatenate([self.labels, joined]) if self.labels.size else joined
-            self._position[label] = len(self._position)
-        return self._position[label]
+        """Return the position of a label, a plain Python value; that after the last for one not known."""
+        return self._position.get(label, len(self._position))
+
+    def add(self, label: Any) -> None:
+        """Let a label join at the end, unless it is known."""
+        if label in self._position:
+            return
+        joined = np.array([label], dtype=object if self.labels.dtype == object else None)
+        labels = np.concatenate([self.labels, joined]) if self.labels.size else joined
+        expected = [*self.labels.tolist(), label]
+        # NumPy would round large whole numbers to make room for others; then they are kept as objects.
+        self.labels = labels if labels.tolist() == expected else np.array(expected, dtype=object)
+        self._position[label] = len(self._position)
 
     def to_json(self) -> dict[str, Any]:
         """Return the classes as JSON values."""

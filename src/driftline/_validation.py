@@ -1,6 +1,7 @@
 """Checks of what comes in from outside, done before anything changes."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,15 @@ from driftline._labels import LabelArray
 from driftline.errors import DataError, DataTypeError
 from driftline.types import Matrix, Vector
 
+LARGEST = 1e100
+"""The largest number that an instance may hold: its powers in the filters are still finite."""
+LONGEST = 1e15
+"""The longest time between two instances, for the same reason."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Rows of a stream, checked; times are NaN where the stream has none."""
+    """Rows of a stream, checked and copied; times are NaN where the stream has none."""
 
     rows: Matrix
     labels: LabelArray
@@ -23,19 +29,21 @@ class Block:
 
 
 def read_rows(X: Any) -> Matrix:
-    """Return X as a matrix of floats in which NaN is the only value that is not finite."""
+    """Return X as a matrix of floats, none of them larger than `LARGEST` but some perhaps NaN."""
+    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+        raise DataTypeError(f"X holds {X.dtype}; expected numbers: convert dates to numbers first")
     try:
         rows: Matrix = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
     except (ValueError, TypeError) as error:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         raise kind(f"{place}{error}") from error
-    infinite = np.argwhere(np.isinf(rows))
-    if infinite.size:
-        row, column = infinite[0]
+    beyond = np.argwhere(np.abs(rows) > LARGEST)
+    if beyond.size:
+        row, column = beyond[0]
         raise DataError(
-            f"row {row}, column {_column_name(X, column)} of X is {rows[row, column]} (infinite); "
-            "expected finite numbers, or NaN where a value is missing"
+            f"row {row}, column {_column_name(X, column)} of X is {rows[row, column]}; "
+            f"expected numbers up to {LARGEST:g}, not infinite, or NaN where a value is missing"
         )
     return rows
 
@@ -58,24 +66,31 @@ def _first_unreadable(X: Any) -> str:
     return ""
 
 
-def check_columns(estimator: BaseEstimator, X: Any) -> None:
-    """Refuse a table whose columns are not those that the estimator began with."""
+def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> None:
+    """Refuse a table whose columns are not those that the estimator began with, or remember them."""
     try:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except TypeError as error:
+        raise DataTypeError(str(error)) from error
     except ValueError as error:
         raise DataError(f"{error} Hand in the same columns at every call.") from error
 
 
-def read_labels(y: Any, n_rows: int) -> LabelArray:
-    """Return y as a vector of `n_rows` labels."""
+def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArray:
+    """Return y as a vector of labels, as many as rows if their number is given."""
     if y is None:
         raise DataError("AMRC requires y to be passed, but the target y is None")
     try:
         labels: LabelArray = column_or_1d(y, warn=True)
+        if labels.dtype == object:
+            plain = np.array(labels.tolist())
+            labels = plain if plain.ndim == 1 and plain.dtype.kind in "biuf" else labels
         check_classification_targets(labels)
-    except ValueError as error:
-        raise DataError(f"y cannot be used as labels: {error}") from error
-    if labels.size != n_rows:
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{name} cannot be used as labels: {error}") from error
+    if labels.dtype.kind not in "biufUO":
+        raise DataError(f"{name} holds {labels.dtype}; expected numbers or text: convert the labels first")
+    if n_rows is not None and labels.size != n_rows:
         raise DataError(f"X has {n_rows} rows and y {labels.size} labels; each row needs one label")
     return labels
 
@@ -87,23 +102,35 @@ def read_times(timestamps: Any, n_rows: int, last: float | None) -> Vector:
     """
     if timestamps is None:
         return np.full(n_rows, np.nan)
-    times = np.asarray(timestamps)
-    if times.dtype.kind == "M":
-        times = times.astype("datetime64[ns]").astype(np.int64) / 1e9
+    times = _seconds(np.asarray(timestamps))
     if times.shape != (n_rows,) or times.dtype.kind not in "iuf":
         raise DataError(
-            f"timestamps must be {n_rows} numbers or dates, one for each row of X; "
+            f"timestamps must be {n_rows} numbers or dates without time zone, one for each row of X; "
             f"got shape {times.shape} of type {times.dtype}"
         )
     times = times.astype(np.float64)
     unknown = np.flatnonzero(~np.isfinite(times))
     if unknown.size:
-        raise DataError(f"timestamp of row {unknown[0]} is {times[unknown[0]]}; expected a finite number")
-    before = np.concatenate([[-np.inf if last is None else last], times[:-1]])
-    backwards = np.flatnonzero(times < before)
-    if backwards.size:
-        row = backwards[0]
+        raise DataError(f"timestamp of row {unknown[0]} is {times[unknown[0]]}; expected a finite number or a date")
+    before = np.concatenate([[times[0] if last is None else last], times[:-1]])
+    wrong = np.flatnonzero((times < before) | (times - before > LONGEST))
+    if wrong.size:
+        row = wrong[0]
+        order = "before" if times[row] < before[row] else f"more than {LONGEST:g} after"
         raise DataError(
-            f"timestamp of row {row} is {times[row]}, before the one it follows ({before[row]}); sort the rows by time"
+            f"timestamp of row {row} is {times[row]}, {order} the one it follows ({before[row]}); "
+            "sort the rows by time, in a unit of which usual increments are around one"
         )
     return times
+
+
+def _seconds(times: LabelArray) -> LabelArray:
+    """Return dates as seconds, NaN where there is none, and leave other arrays alone."""
+    if times.dtype == object and times.size and isinstance(times.flat[0], date):
+        try:
+            times = times.astype("datetime64[us]")
+        except (ValueError, TypeError):
+            return times
+    if times.dtype.kind != "M":
+        return times
+    return np.where(np.isnat(times), np.nan, times.astype("datetime64[us]").astype(np.float64) / 1e6)

@@ -7,14 +7,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from driftline import rules
 from driftline._checkpoint import read_checkpoint, write_checkpoint
 from driftline._labels import ClassList, LabelArray
 from driftline._validation import Block, check_columns, read_labels, read_rows, read_times
-from driftline.assembly import assemble, check_parameters
-from driftline.errors import CheckpointError, DataError
+from driftline.assembly import assemble, checked_parameters
+from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.features import FeatureMap
 from driftline.learner import Learner
 from driftline.types import Matrix, Status, Step, UncertaintySet
@@ -76,6 +76,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         Mean by which instances exceeded what the bound accounts for: add it to `error_bound_`.
     n_missing_ : int
         Number of missing values replaced by their column's running mean.
+    n_void_ : int
+        Number of steps whose bound was void: "empty", or a label of a class not known before.
 
     Examples
     --------
@@ -202,45 +204,59 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """
         fresh = not hasattr(self, "_learner")
         block = self._read(X, y, timestamps, fresh=fresh)
-        expected = block.labels[:0] if classes is None else np.unique(column_or_1d(classes))
+        expected = block.labels[:0] if classes is None else np.unique(read_labels(classes, name="classes"))
         if fresh:
             ClassList(expected).check(block.labels)
             self._start(X, block, expected)
-        elif not np.isin(expected, self.classes_).all():
+        elif not np.isin(expected, self._classes.labels).all():
             raise DataError(
                 f"classes {expected.tolist()} were not all announced at the first call, which knew "
-                f"{self.classes_.tolist()}; leave `classes` out, and new ones join as they come"
+                f"{self._classes.labels.tolist()}; leave `classes` out, and new ones join as they come"
             )
         return self._advance(block)
 
     def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
-        """Check everything about a block of rows; changes nothing."""
-        check_parameters(self.get_params(deep=False))
-        rows = read_rows(X)
+        """Check everything about a block of rows, and copy it; changes nothing."""
+        parameters = checked_parameters(self.get_params(deep=False))
+        rows = read_rows(X).copy()
         labels = read_labels(y, len(rows))
         if fresh:
             return Block(rows, labels, read_times(timestamps, len(rows), None))
+        changed = [name for name in parameters if parameters[name] is not self._parameters[name] != parameters[name]]
+        if set(changed) - {"deterministic"}:
+            raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to begin anew")
         check_columns(self, X)
         self._classes.check(labels)
-        if self.n_steps_ and (timestamps is None) != (self._last_time is None):
+        if self._learner.ledger.n_steps and (timestamps is None) != (self._last_time is None):
             raise DataError("timestamps must be given either at every call or at none")
         return Block(rows, labels, read_times(timestamps, len(rows), self._last_time))
 
     def _start(self, X: Any, block: Block, expected: LabelArray) -> None:
-        validate_data(self, X, reset=True, skip_check_array=True)
-        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._learner = assemble(self.get_params(deep=False), block.rows, self._seed)
+        parameters = checked_parameters(self.get_params(deep=False))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        learner = assemble(parameters, block.rows, seed)
+        check_columns(self, X, reset=True)
+        for _ in expected:
+            learner.add_class()
+        self._parameters, self._seed, self._learner = parameters, seed, learner
         self._classes = ClassList(expected)
         self._last_time: float | None = None
-        for _ in expected:
-            self._learner.add_class()
 
     def _advance(self, block: Block) -> Iterator[Step]:
-        for x, label, time in zip(block.rows, block.labels, block.times, strict=True):
-            elapsed = 1.0 if self._last_time is None else time - self._last_time
-            if not np.isnan(time):
-                self._last_time = float(time)
-            yield self._learner.step(x, self._classes.position(label), elapsed)
+        learner, begun = self._learner, self._learner.ledger.n_steps
+
+        def advance() -> Iterator[Step]:
+            for t, label in enumerate(block.labels.tolist()):
+                if self._learner is not learner or learner.ledger.n_steps != begun + t:
+                    raise DataError("the model has learned from other rows since these steps began; begin anew")
+                time = block.times[t]
+                elapsed = 1.0 if self._last_time is None else time - self._last_time
+                step = learner.step(block.rows[t], self._classes.position(label), elapsed)
+                self._classes.add(label)
+                self._last_time = None if np.isnan(time) else float(time)
+                yield step
+
+        return advance()
 
     # Prediction: reads, changes nothing ---------------------------------------------------------------
 
@@ -258,11 +274,12 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             The labels. Those of the randomised rule depend on the seed, the step and the row's place in X:
             asking twice gives the same answer.
         """
-        h = self.predict_proba(X)
+        rows = self._readable(X)
         if self.deterministic:
-            positions = h.argmax(axis=1)
+            positions = self._learner.most_likely(rows)
         else:
-            positions = rules.draw(h, np.random.default_rng([self._seed, self.n_steps_]))
+            rng = np.random.default_rng([self._seed, self.n_steps_])
+            positions = rules.draw(self._learner.probabilities(rows), rng)
         labels: LabelArray = self.classes_[positions]
         return labels
 
@@ -279,10 +296,13 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         ndarray of shape (n_samples, n_classes)
             Probabilities, columns in the order of `classes_`.
         """
+        return self._learner.probabilities(self._readable(X))
+
+    def _readable(self, X: Any) -> Matrix:
         check_is_fitted(self)
         rows = read_rows(X)
         check_columns(self, X)
-        return self._learner.probabilities(rows)
+        return rows
 
     # What is known of the error -----------------------------------------------------------------------
 
@@ -290,7 +310,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """Return a bound on the mistakes that the randomised rule made in the steps so far.
 
         With probability at least 1 - `delta`, if the uncertainty sets contained the true expectations:
-        Σ R(U_t) + √(2 T log(1/δ)), where steps whose R(U_t) bounds nothing enter as mistakes.
+        Σ (R(U_t) + e_t) + √(2 T log(1/δ)), where e_t is the excess of the instance over what φ covered, and
+        steps whose R(U_t) bounds nothing enter as mistakes.
 
         Parameters
         ----------
@@ -364,6 +385,11 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """Number of missing values replaced by their column's running mean."""
         return self._fitted.n_missing
 
+    @property
+    def n_void_(self) -> int:
+        """Number of steps whose bound was void."""
+        return self._fitted.ledger.n_void
+
     # Files --------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -375,13 +401,15 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             Where to. What was there stays until the new file is complete.
         """
         check_is_fitted(self)
-        parameters = self.get_params(deep=False)
-        if isinstance(self.features, FeatureMap):
-            parameters["features"] = None
-        if not isinstance(self.random_state, int | np.integer | None):
-            parameters["random_state"] = self._seed
+        own_map, state = isinstance(self._parameters["features"], FeatureMap), self._parameters["random_state"]
+        plain = {
+            "features": None if own_map else self._parameters["features"],
+            "deterministic": bool(self.deterministic),
+            # A generator has moved on since; the seed that it gave is kept below.
+            "random_state": int(state) if isinstance(state, int | np.integer) else None,
+        }
         content = {
-            "parameters": {name: getattr(value, "item", lambda v=value: v)() for name, value in parameters.items()},
+            "parameters": self._parameters | plain,
             "classes": self._classes.to_json(),
             "columns": [self.n_features_in_, list(getattr(self, "feature_names_in_", []))],
             "seed": self._seed,
@@ -420,7 +448,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         model._seed = content["seed"]
         model._last_time = content["last_time"]
         model._classes = ClassList.from_json(content["classes"])
-        model._learner = assemble(model.get_params(deep=False), np.zeros((1, model.n_features_in_)), model._seed)
+        model._parameters = checked_parameters(model.get_params(deep=False))
+        model._learner = assemble(model._parameters, np.zeros((2, model.n_features_in_)), model._seed)
         for _ in model._classes.labels:
             model._learner.add_class()
         model._learner.restore(arrays)

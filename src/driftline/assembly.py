@@ -2,9 +2,10 @@
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from driftline.errors import ConfigError
 from driftline.features import Columns, FeatureMap, FourierMap, LinearMap
@@ -20,23 +21,41 @@ CHOICES = {
     "gain": ("multidimensional", "unidimensional"),
     "solver": ("subgradient", "exact"),
 }
+FLAGS = ("intercept", "deterministic")
 WHOLE_NUMBERS = {"order": 0, "n_components": 1, "label_window": 1, "n_subgradients": 1, "n_iterations": 1}
 
 
-def check_parameters(parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that cannot work, before anything is built."""
+def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters as plain Python values, or refuse those that cannot work."""
+    plain = dict(parameters)
     choices = dict(CHOICES)
-    if not isinstance(parameters["features"], FeatureMap):
+    if not _is_map(parameters["features"]):
         choices["features"] = ("linear", "fourier")
     for name, words in choices.items():
-        if parameters[name] not in words:
+        if not isinstance(parameters[name], str) or parameters[name] not in words:
             raise ConfigError(f"{name} must be one of {', '.join(map(repr, words))}; got {parameters[name]!r}")
     for name, at_least in WHOLE_NUMBERS.items():
         value = parameters[name]
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
             raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
-    if not parameters["scale"] > 0:
-        raise ConfigError(f"scale must be positive; got {parameters['scale']!r}")
+        plain[name] = int(value)
+    for name in FLAGS:
+        if not isinstance(parameters[name], bool | np.bool_):
+            raise ConfigError(f"{name} must be True or False; got {parameters[name]!r}")
+        plain[name] = bool(parameters[name])
+    scale = parameters["scale"]
+    if not isinstance(scale, int | float | np.integer | np.floating) or not 0 < scale < np.inf:
+        raise ConfigError(f"scale must be a positive number; got {scale!r}")
+    plain["scale"] = float(scale)
+    try:
+        check_random_state(parameters["random_state"])
+    except ValueError as error:
+        raise ConfigError(f"random_state: {error}") from error
+    return plain
+
+
+def _is_map(features: object) -> bool:
+    return isinstance(features, FeatureMap) and not isinstance(features, type)
 
 
 def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
@@ -45,7 +64,10 @@ def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
     features = _feature_map(parameters, seed)
     columns.start(rows)
     features.start(rows.shape[1])
-    n_features = features.transform(columns.prepare(rows[:1])).shape[1]
+    first = features.transform(columns.prepare(rows[:1]))
+    if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != 1:
+        raise ConfigError(f"the feature map must return an array with a row for each instance; got {first!r}")
+    n_features = first.shape[1]
     tracker = KinematicTracker(
         n_features,
         order=parameters["order"],
@@ -58,8 +80,8 @@ def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
 
 def _feature_map(parameters: Mapping[str, Any], seed: int) -> FeatureMap:
     features = parameters["features"]
-    if isinstance(features, FeatureMap):
-        return copy.deepcopy(features)
+    if _is_map(features):
+        return cast(FeatureMap, copy.deepcopy(features))
     if features == "fourier":
         return FourierMap(n_components=parameters["n_components"], scale=parameters["scale"], seed=seed)
     return LinearMap(intercept=parameters["intercept"])

@@ -23,7 +23,9 @@ class MistakeLedger:
     """Sums over the steps so far what the bounds on accumulated mistakes need.
 
     A step counts as a certain mistake where its R(U_t) bounds nothing: the uncertainty set was empty on
-    the stored instances, or the label was of a class not known before.
+    the stored instances, or the label was of a class not known before. To each R(U_t) the excess e_t of its
+    instance is added, because E[1{mistake} - e_t] ≤ R(U_t) whatever φ covers; for e_t ≤ 1 the deviation
+    of Theorem 1, which allows for differences in [-1, 1], holds as it stands.
 
     Attributes
     ----------
@@ -54,7 +56,7 @@ class MistakeLedger:
         self.n_steps += 1
         self.n_void += void
         self.total_bound += CERTAIN_MISTAKE if void else min(step.bound, CERTAIN_MISTAKE)
-        self.total_excess += step.excess
+        self.total_excess += min(step.excess, CERTAIN_MISTAKE)
 
     @property
     def mean_excess(self) -> float:
@@ -76,7 +78,8 @@ class MistakeLedger:
         """
         if not 0.0 < delta < 1.0:
             raise ConfigError(f"delta must lie strictly between 0 and 1; got {delta}")
-        return self.total_bound + math.sqrt(2.0 * self.n_steps * math.log(1.0 / delta))
+        deviation = math.sqrt(2.0 * self.n_steps * math.log(1.0 / delta))
+        return min(self.total_bound + self.total_excess + deviation, float(self.n_steps))
 
     def rate(self, delta: float) -> float:
         """Return the bound on mistakes for each step.

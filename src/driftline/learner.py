@@ -7,10 +7,11 @@ import numpy as np
 
 from driftline import rules
 from driftline.bounds import MistakeLedger
+from driftline.errors import DataError
 from driftline.features import Columns, FeatureMap
 from driftline.solvers import Solver
 from driftline.tracking import Tracker
-from driftline.types import Matrix, Rule, Solution, State, Status, Step, UncertaintySet, Vector
+from driftline.types import Labels, Matrix, Rule, Solution, State, Status, Step, UncertaintySet, Vector
 
 
 class Part(Protocol):
@@ -73,12 +74,17 @@ class Learner:
         """Return h(·|x) for each raw row of X."""
         return rules.probabilities(self.solution.rule, self._represent(X))
 
+    def most_likely(self, X: Matrix) -> Labels:
+        """Return the position of the label of the deterministic rule for each raw row of X."""
+        return rules.most_likely(self.solution.rule, self._represent(X))
+
     def step(self, x: Vector, label: int, elapsed: float) -> Step:
         """Predict one raw row, then learn its label; a label beyond the known classes adds a class."""
         psi = self._represent(x[None])[0]
         said = self.solution
         step = Step(
             probabilities=rules.probabilities(said.rule, psi[None])[0],
+            prediction=int(rules.most_likely(said.rule, psi[None])[0]) if self.n_classes else -1,
             bound=said.risk,
             status=said.status,
             excess=rules.excess(said.rule, psi),
@@ -97,7 +103,10 @@ class Learner:
         self.solution = self._solver.solve(self.uncertainty)
 
     def _represent(self, X: Matrix) -> Matrix:
-        return self._features.transform(self._columns.prepare(X))
+        Psi = self._features.transform(self._columns.prepare(X))
+        if not np.all(np.isfinite(Psi)):
+            raise DataError("the feature map returned a value that is not finite; the instance cannot be used")
+        return Psi
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""

@@ -25,6 +25,15 @@ def probabilities(rule: Rule, Psi: Matrix) -> Matrix:
     return randomised_rule(np.ascontiguousarray(scores(rule, Psi)), rule.offset)
 
 
+def most_likely(rule: Rule, Psi: Matrix) -> Labels:
+    """Return the label of the deterministic rule, the largest score, for each row of Psi.
+
+    Where no score exceeds φ the randomised rule is uniform, and the scores still tell the labels apart.
+    """
+    positions: Labels = np.argmax(scores(rule, Psi), axis=1)
+    return positions
+
+
 def draw(h: Matrix, rng: np.random.Generator) -> Labels:
     """Draw a label for each row of probabilities, one uniform number a row."""
     cumulated = h.cumsum(axis=1)

@@ -21,7 +21,8 @@ class Status(StrEnum):
     OK = "ok"
     """The risk lies in [0, 1 - 1/c]."""
     EMPTY = "empty"
-    """The risk is negative: no distribution on the stored instances meets the constraints, so it bounds nothing."""
+    """The risk is negative (or no number): no distribution on the stored instances meets the constraints, and it
+    bounds nothing."""
     LOOSE = "loose"
     """The risk is above 1 - 1/c: it still bounds the error, but guessing uniformly has a smaller bound."""
 
@@ -62,6 +63,8 @@ class Step:
     ----------
     probabilities : ndarray of shape (n_classes,)
         The randomised rule h_t(·|x_t), for the classes known before the label came.
+    prediction : int
+        Position of the label that the deterministic rule gave; -1 if no class was known.
     bound : float
         R(U_t), the bound on the error of that rule.
     status : Status
@@ -73,6 +76,7 @@ class Step:
     """
 
     probabilities: Vector
+    prediction: int
     bound: float
     status: Status
     excess: float
@@ -91,4 +95,4 @@ class Step:
     @property
     def mistake(self) -> bool:
         """Whether the deterministic rule errs on this instance."""
-        return self.is_new_class or int(np.argmax(self.probabilities)) != self.label
+        return self.prediction != self.label

@@ -8,5 +8,7 @@ def main() -> None:
     try:
         from driftline.cli.app import app  # noqa: PLC0415  # an extra may be missing
     except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich"):
+            raise
         sys.exit(f"driftline: the command line needs {error.name}; pip install 'driftline[cli]'")
     app()

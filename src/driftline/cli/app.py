@@ -33,7 +33,7 @@ def driftline(
 @app.command()
 def demo(
     steps: Annotated[int, typer.Option(min=20, help="Length of the stream.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of the stream and of the randomised rule.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the stream and of the randomised rule.")] = 0,
 ) -> None:
     """Follow the paper's synthetic stream with AMRC of orders 0, 1 and 2, and compare errors with bounds.
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from driftline.errors import DataError
 from driftline.types import Matrix, State, Vector
 
 STATISTICS = ("count", "mean", "squares", "low", "high", "missing")
@@ -19,7 +20,8 @@ class Columns:
 
     Notes
     -----
-    A missing value (NaN) is replaced by the mean of its column so far, or by 0 if it has none, and counted.
+    A missing value (NaN) is replaced by the mean of its column so far, and counted; before its column has a
+    value, by 0 (with "file" scaling, by the low end of its range).
 
     Examples
     --------
@@ -43,6 +45,11 @@ class Columns:
         self._missing = np.zeros(1)
         self._low, self._high = np.zeros(p), np.ones(p)
         if self._scaling == "file":
+            if len(X) == 1:
+                raise DataError(
+                    'scaling="file" takes the range of the columns from the first block of rows, and it has one row; '
+                    'hand in more rows at the first call, or choose scaling="running"'
+                )
             low = np.where(np.isnan(X), np.inf, X).min(axis=0)
             high = np.where(np.isnan(X), -np.inf, X).max(axis=0)
             usable = low < high  # a column that is constant or missing throughout is left alone
@@ -55,7 +62,7 @@ class Columns:
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows of X filled and scaled; changes nothing."""
-        filled = np.where(np.isnan(X), self._mean, X)
+        filled = np.where(np.isnan(X), np.where(self._count > 0, self._mean, self._low), X)
         if self._scaling == "running":
             return self._standardise(filled)
         if self._scaling == "file":

@@ -65,7 +65,7 @@ def adapt_gains(Sigma: Matrix, R: Vector, residual: Vector, forgetting: float) -
         S = Sigma[r, 0, 0]
         R[r] = forgetting * R[r] + (1.0 - forgetting) * (residual[r] ** 2 + S)
         for a in range(n):
-            K[r, a] = Sigma[r, a, 0] / (S + R[r])
+            K[r, a] = Sigma[r, a, 0] / (S + R[r]) if S + R[r] > 0.0 else 0.0
     return K
 
 

@@ -38,7 +38,7 @@ def status_of(risk: float, n_classes: int) -> Status:
     >>> status_of(0.3, 2).value, status_of(-0.1, 2).value, status_of(0.6, 2).value
     ('ok', 'empty', 'loose')
     """
-    if risk < -ROUNDING:
+    if not risk >= -ROUNDING:  # also where it is no number
         return Status.EMPTY
     if risk > 1 - 1 / n_classes + ROUNDING:
         return Status.LOOSE
