@@ -6,7 +6,7 @@ from scipy.linalg import expm
 
 import twins
 from assertions import assert_positive_semi_definite
-from driftline.kernels.kalman import adapt_gains, correct, forecast_level, propagate, transition
+from driftline.kernels.kalman import adapt_gains, correct, forecast_expectations, propagate, transition
 from strategies import seeds
 
 orders = st.integers(0, 3)
@@ -31,13 +31,15 @@ def test_propagation_equals_its_matrix_form(seed, order, elapsed):
     _, eta, Sigma, Q = random_filters(seed, order)
     H = transition(order, elapsed)
     expected_eta, expected_Sigma = eta @ H.T, H @ Sigma @ H.T + Q
-    gamma, variance = forecast_level(H, eta, Sigma, Q)
+    p, v = np.array([0.3]), np.array([0.02])
+    tau, lam = forecast_expectations(H, eta[None], Sigma[None], Q[None], p, v)
     propagate(H, eta, Sigma, Q)
     assert np.allclose(eta, expected_eta)
     assert np.allclose(Sigma, expected_Sigma)
     assert np.array_equal(Sigma, Sigma.swapaxes(-1, -2))
-    assert np.allclose(gamma, eta[:, 0])
-    assert np.allclose(variance, Sigma[:, 0, 0])
+    gamma, error = eta[:, 0], Sigma[:, 0, 0]
+    assert np.allclose(tau[0], p * gamma)
+    assert np.allclose(lam[0] ** 2, (error + gamma**2) * (v + p**2) - gamma**2 * p**2)
 
 
 @given(seeds, orders)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from driftline.errors import DataError
+from driftline.kernels.moments import welford
 from driftline.types import Matrix, State, Vector
 
 STATISTICS = ("count", "mean", "squares", "low", "high", "missing")
@@ -78,13 +79,8 @@ class Columns:
         return deviation / np.sqrt(np.where(variance > 0, variance, 1.0))
 
     def observe(self, x: Vector) -> None:
-        """Take one raw row into the statistics (Welford's recursion)."""
-        known = ~np.isnan(x)
-        shift = np.where(known, x - self._mean, 0.0)
-        self._count = self._count + known
-        self._mean = self._mean + shift / np.maximum(self._count, 1)
-        self._squares = self._squares + shift * np.where(known, x - self._mean, 0.0)
-        self._missing = self._missing + np.sum(~known)
+        """Take one raw row into the statistics."""
+        self._missing[0] += welford(x, self._count, self._mean, self._squares)
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""

@@ -43,17 +43,26 @@ def propagate(H: Matrix, eta: Matrix, Sigma: Matrix, Q: Matrix) -> None:
 
 
 @kernel
-def forecast_level(H: Matrix, eta: Matrix, Sigma: Matrix, Q: Matrix) -> tuple[Vector, Vector]:
-    r"""Return the first components of the forecast, (Hη)_0 and (HΣHᵀ + Q)_00, changing nothing."""
-    d, n = eta.shape
-    gamma, variance = np.zeros(d), np.zeros(d)
-    for r in range(d):
-        for p in range(n):
-            gamma[r] += H[0, p] * eta[r, p]
-            for q in range(n):
-                variance[r] += H[0, p] * Sigma[r, p, q] * H[0, q]
-        variance[r] = max(variance[r] + Q[r, 0, 0], 0.0)  # rounding may leave a zero slightly negative
-    return gamma, variance
+def forecast_expectations(
+    H: Matrix, eta: Matrix, Sigma: Matrix, Q: Matrix, p: Vector, v: Vector
+) -> tuple[Matrix, Matrix]:
+    r"""Return τ = pγ and λ = √(Σ(v + p²) + γ²v) for every class and feature, changing nothing.
+
+    γ = (Hη)_0 and Σ = (HΣHᵀ + Q)_00 are forecasts, p and v the label probabilities and the variances of their
+    estimates. The printed (Σ + γ²)(v + p²) - γ²p² is the same, but rounding can make it negative.
+    """
+    c, d, n = eta.shape
+    tau, lam = np.empty((c, d)), np.empty((c, d))
+    for y in range(c):
+        for r in range(d):
+            gamma, variance = 0.0, Q[y, r, 0, 0]
+            for a in range(n):
+                gamma += H[0, a] * eta[y, r, a]
+                for b in range(n):
+                    variance += H[0, a] * Sigma[y, r, a, b] * H[0, b]
+            tau[y, r] = p[y] * gamma
+            lam[y, r] = np.sqrt(max(variance, 0.0) * (v[y] + p[y] ** 2) + gamma**2 * v[y])
+    return tau, lam
 
 
 @kernel

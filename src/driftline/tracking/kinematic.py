@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from driftline.kernels.kalman import adapt_gains, correct, forecast_level, propagate, transition
+from driftline.kernels.kalman import adapt_gains, correct, forecast_expectations, propagate, transition
 from driftline.tracking.window import LabelWindow
-from driftline.types import Matrix, State, UncertaintySet, Vector
+from driftline.types import State, UncertaintySet, Vector
 
 FORGETTING = 0.3
 """α of the noise adaptation (Akhlaghi et al., 2017), as in the authors' experiments."""
@@ -35,8 +35,7 @@ class KinematicTracker:
     -----
     With γ and Σ the forecast of a component's class-conditional expectation and its mean squared error,
     p and v the probability of its class and the variance of that estimate, the uncertainty set has mean
-    ``τ = p γ`` and width λ, ``λ² = (Σ + γ²)(v + p²) - γ²p²``, computed as ``Σ (v + p²) + γ² v``, which
-    cannot be negative.
+    ``τ = p γ`` and width λ, ``λ² = (Σ + γ²)(v + p²) - γ²p²``.
 
     The time to the next instance is unknown when the forecast is made; it is taken to be the last
     increment. When the instance comes, its real increment is used.
@@ -92,23 +91,14 @@ class KinematicTracker:
                 propagate(H, self._eta[j], self._Sigma[j], self._Q[j])
         self._observe(psi, label)
         self._window.push(label)
-        return self._forecast(H)
+        p, v = self._window.probabilities, self._window.variance
+        return UncertaintySet(*forecast_expectations(H, self._eta, self._Sigma, self._Q, p, v))
 
     def _observe(self, psi: Vector, j: int) -> None:
         K = adapt_gains(self._Sigma[j], self._R[j], self._residual[j], FORGETTING)
         if self._averages:
             K[:] = K.mean(axis=0)
         correct(psi, K, self._eta[j], self._Sigma[j], self._Q[j], self._R[j], self._residual[j], FORGETTING)
-
-    def _forecast(self, H: Matrix) -> UncertaintySet:
-        c, d, n = self._eta.shape
-        m = c * d
-        level, error = forecast_level(
-            H, self._eta.reshape(m, n), self._Sigma.reshape(m, n, n), self._Q.reshape(m, n, n)
-        )
-        gamma, Sigma = level.reshape(c, d), error.reshape(c, d)
-        p, v = self._window.probabilities[:, None], self._window.variance[:, None]
-        return UncertaintySet(mean=p * gamma, width=np.sqrt(Sigma * (v + p**2) + gamma**2 * v))
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""
