@@ -296,7 +296,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         ndarray of shape (n_samples, n_classes)
             Probabilities, columns in the order of `classes_`.
         """
-        return self._learner.probabilities(self._readable(X))
+        rows = self._readable(X)
+        return self._learner.probabilities(rows)
 
     def _readable(self, X: Any) -> Matrix:
         check_is_fitted(self)
