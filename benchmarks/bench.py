@@ -46,28 +46,32 @@ def timed(function, *arguments):
 
 
 def against_transcription(scale):
-    """Compare AMRC with Alg. 3 and 4 in NumPy, step by step on the same stream.
+    """Compare AMRC with Alg. 3 and 4 in NumPy on the same stream, one after the other.
 
-    Each algorithm gets the input of its counterpart, so that differences are its own: a rounding error in an
-    uncertainty set can lead the iterations elsewhere.
+    Each algorithm of the transcription gets the input of its counterpart, so that differences are its own: a rounding
+    error in an uncertainty set can lead the iterations elsewhere.
     """
     n_steps = WARM_UP + TIMED
     X, y = swinging_stream(n_steps, 2)
     model, steps = paper_model(2, scale, X, y)
+    own, made = [], []
+    for t in range(n_steps):
+        psi = model._learner._represent(X[t : t + 1])[0]
+        own.append(timed(next, steps)[1])
+        made.append((psi, model.uncertainty_, model._learner.solution.rule.weights.ravel()))
     tracker = NumpyTracker(2, 2 * N_COMPONENTS, order=1)
     optimiser = NumpyOptimiser(2, 2 * N_COMPONENTS)
     times, difference = [], np.zeros(2)
-    for t in track(range(n_steps), f"transcription, scale {scale:g}", console=console, transient=True):
-        psi = model._learner._represent(X[t : t + 1])[0]
-        _, own = timed(next, steps)
-        uncertainty, weights = model.uncertainty_, model._learner.solution.rule.weights
-        (tau, lam), alg3 = timed(tracker.update, psi, int(y[t]))
-        (mu, *_), alg4 = timed(optimiser.solve, psi, uncertainty.mean.ravel(), uncertainty.width.ravel())
-        sets = np.abs(uncertainty.mean.ravel() - tau).max(), np.abs(uncertainty.width.ravel() - lam).max()
-        difference = np.maximum(difference, [max(sets), np.abs(weights.ravel() - mu).max()])
-        times.append((own, alg3, alg4))
+    progress = track(made, f"transcription, scale {scale:g}", console=console, transient=True)
+    for label, (psi, uncertainty, weights) in zip(y.tolist(), progress, strict=True):
+        mean, width = uncertainty.mean.ravel(), uncertainty.width.ravel()
+        (tau, lam), alg3 = timed(tracker.update, psi, label)
+        (mu, *_), alg4 = timed(optimiser.solve, psi, mean, width)
+        sets = max(np.abs(mean - tau).max(), np.abs(width - lam).max())
+        difference = np.maximum(difference, [sets, np.abs(weights - mu).max()])
+        times.append((alg3, alg4))
     assert len(optimiser.F) == optimiser.n_subgradients, "the rows should be full"
-    return *np.median(times[-TIMED:], axis=0), *difference
+    return median(own[-TIMED:]), *np.median(times[-TIMED:], axis=0), *difference
 
 
 def step_time(n_classes, scale):
