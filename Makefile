@@ -9,7 +9,7 @@ help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .venv/created:
-	$(PYTHON) -c 'import sys; sys.exit("driftline needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; set PYTHON=" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -c 'import sys; sys.exit("driftline needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; run make PYTHON=/path/to/python3" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	@touch $@
 
