@@ -112,6 +112,27 @@ def test_theorem_1_holds_for_any_truth(problem, seed):
         assert beta == pytest.approx(2 * uncertainty.width.max() * np.abs(optimal).sum())
 
 
+def test_the_two_bounds_of_theorem_1_are_not_ordered():
+    """The paper writes R(U) + α ≤ R∞ + β; sets that miss the truth can break it."""
+
+    def gap(seed):
+        rng = np.random.default_rng(seed)
+        instances = rng.uniform(-1, 1, (6, 2))
+        expected, truth = (random_truth(rng, 6, 2).T @ instances for _ in range(2))
+        uncertainty = UncertaintySet(expected, 0.05 * rng.random((2, 2)))
+        solver = ExactSolver(2)
+        solver.add_class()
+        solver.add_class()
+        for psi in instances:
+            solver.observe(psi)
+        solution, best = solver.solve(uncertainty), bounds.smallest_minimax_risk(truth, instances)
+        weights = solution.rule.weights
+        upper = best.risk + bounds.beta(truth, uncertainty, weights, best.rule.weights)
+        return solution.risk + bounds.alpha(truth, uncertainty, weights) - upper
+
+    assert max(gap(seed) for seed in range(100)) > 0.01
+
+
 @given(problems())
 @settings(max_examples=20)
 def test_alpha_vanishes_where_the_set_contains_the_truth(problem):
