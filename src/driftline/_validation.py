@@ -11,12 +11,10 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from driftline._labels import LabelArray
 from driftline.errors import DataError, DataTypeError
-from driftline.types import Matrix, Vector
+from driftline.types import LARGEST, Matrix, Vector
 
-LARGEST = 1e100
-"""The largest number that an instance may hold: its powers in the filters are still finite."""
 LONGEST = 1e15
-"""The longest time between two instances, for the same reason."""
+"""The longest time between two instances: its powers in the filters are still finite."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

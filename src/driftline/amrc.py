@@ -73,7 +73,7 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
     uncertainty_ : UncertaintySet
         `mean` and `width` of the tracked expectations, classes by features.
     excess_ : float
-        Mean by which instances exceeded what the bound accounts for: add it to `error_bound_`.
+        Mean by which instances exceeded what the bound accounts for, each up to 1: add it to `error_bound_`.
     n_missing_ : int
         Number of missing values replaced by their column's running mean.
     n_void_ : int
@@ -223,7 +223,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         if fresh:
             return Block(rows, labels, read_times(timestamps, len(rows), None))
         changed = [name for name in parameters if parameters[name] is not self._parameters[name] != parameters[name]]
-        if set(changed) - {"deterministic"}:
+        changed = [name for name in changed if name != "deterministic"]
+        if changed:
             raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to begin anew")
         check_columns(self, X)
         self._classes.check(labels)

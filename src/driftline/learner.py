@@ -11,7 +11,7 @@ from driftline.errors import DataError
 from driftline.features import Columns, FeatureMap
 from driftline.solvers import Solver
 from driftline.tracking import Tracker
-from driftline.types import Labels, Matrix, Rule, Solution, State, Status, Step, UncertaintySet, Vector
+from driftline.types import LARGEST, Labels, Matrix, Rule, Solution, State, Status, Step, UncertaintySet, Vector
 
 
 class Part(Protocol):
@@ -104,8 +104,8 @@ class Learner:
 
     def _represent(self, X: Matrix) -> Matrix:
         Psi = self._features.transform(self._columns.prepare(X))
-        if not np.all(np.isfinite(Psi)):
-            raise DataError("the feature map returned a value that is not finite; the instance cannot be used")
+        if not np.all(np.abs(Psi) <= LARGEST):
+            raise DataError(f"the feature map returned a value that is not a number up to {LARGEST:g}")
         return Psi
 
     def state(self) -> State:

@@ -14,6 +14,9 @@ Labels = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 State = dict[str, NDArray[np.generic]]
 
+LARGEST = 1e30
+"""The largest number that an instance or its features may hold: finite in single precision, its powers in double."""
+
 
 class Status(StrEnum):
     """What a minimax risk says about the rule it came with."""
