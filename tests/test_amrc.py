@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+import twins
 from driftline import AMRC, ConfigError, DataError, DriftlineError, Status
 from driftline.features import LinearMap
 from driftline.streams import RotatingGaussians
@@ -92,6 +93,18 @@ def test_steps_say_what_was_predicted_before_the_label():
             assert step.bound == 0.5
         follower.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
     assert model.n_steps_ == len(X)
+
+
+def test_steps_report_by_how_much_the_bound_did_not_cover_the_instance():
+    X, y = small_stream()
+    model = AMRC(n_iterations=50, n_subgradients=2)
+    steps, expected = model.steps(X, y, classes=[0, 1]), []
+    for t in range(60):
+        rule, psi = model._learner.solution.rule, model._learner._represent(X[t : t + 1])[0]
+        expected.append(max(twins.support_value(rule.weights @ psi) - rule.offset, 0))
+        assert next(steps).excess == pytest.approx(expected[-1], abs=1e-12)
+    assert max(expected) > 0
+    assert model.excess_ == pytest.approx(np.minimum(expected, 1).mean())
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [7, -3], [True, False], ["a", "a longer label"]])
