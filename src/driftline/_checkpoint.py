@@ -4,14 +4,13 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import zipfile
 import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from driftline._atomic import replacing
 from driftline.errors import CheckpointError
 from driftline.types import State
 
@@ -50,19 +49,8 @@ def write_checkpoint(path: str | os.PathLike[str], content: dict[str, Any], arra
     buffer = io.BytesIO()
     entries: dict[str, Any] = {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8)} | arrays
     np.savez_compressed(buffer, **entries)
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot save to {target}: the folder {target.parent} does not exist")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        file.write(buffer.getbuffer())
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State]:

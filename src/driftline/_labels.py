@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import CheckpointError, DataError
-
-LabelArray = np.ndarray[Any, np.dtype[Any]]
+from driftline.types import LabelArray
 
 
 class ClassList:

@@ -1,6 +1,5 @@
 """Checks of what comes in from outside, done before anything changes."""
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -9,21 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from driftline._labels import LabelArray
 from driftline.errors import DataError, DataTypeError
-from driftline.types import LARGEST, Matrix, Vector
+from driftline.types import LARGEST, LabelArray, Matrix, Vector
 
 LONGEST = 1e15
 """The longest time between two instances: its powers in the filters are still finite."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """Rows of a stream, checked and copied; times are NaN where the stream has none."""
-
-    rows: Matrix
-    labels: LabelArray
-    times: Vector
 
 
 def read_rows(X: Any) -> Matrix:

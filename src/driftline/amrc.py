@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftline import rules
 from driftline._checkpoint import read_checkpoint, write_checkpoint
-from driftline._labels import ClassList, LabelArray
-from driftline._validation import Block, check_columns, read_labels, read_rows, read_times
+from driftline._labels import ClassList
+from driftline._validation import check_columns, read_labels, read_rows, read_times
 from driftline.assembly import assemble, checked_parameters
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.features import FeatureMap
 from driftline.learner import Learner
-from driftline.types import Matrix, Status, Step, UncertaintySet
+from driftline.types import Block, LabelArray, Matrix, Status, Step, UncertaintySet
 
 
 class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

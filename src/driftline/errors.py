@@ -19,3 +19,7 @@ class DataTypeError(DataError, TypeError):
 
 class CheckpointError(DriftlineError, ValueError):
     """A saved model cannot be written or read."""
+
+
+class MissingExtraError(DriftlineError, ImportError):
+    """A package that only this feature needs is not installed; the message says how to install it."""

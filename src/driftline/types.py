@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,22 @@ Matrix = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Indices = NDArray[np.int64]
 Labels = NDArray[np.int64]
+LabelArray = np.ndarray[Any, np.dtype[Any]]
+"""The user's labels, numbers or text; `Labels` are positions in a list of classes."""
 Flags = NDArray[np.bool_]
 State = dict[str, NDArray[np.generic]]
 
 LARGEST = 1e30
 """The largest number that an instance or its features may hold: finite in single precision, its powers in double."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Some rows of a stream, in order: numbers (NaN where one is missing), labels, times (NaN if there are none)."""
+
+    rows: Matrix
+    labels: LabelArray
+    times: Vector
 
 
 class Status(StrEnum):

@@ -1,5 +1,7 @@
 """Streams: where instances and labels come from."""
 
+from driftline.streams.arrays import ArrayStream
+from driftline.streams.base import Stream
 from driftline.streams.synthetic import RotatingGaussians
 
-__all__ = ["RotatingGaussians"]
+__all__ = ["ArrayStream", "RotatingGaussians", "Stream"]

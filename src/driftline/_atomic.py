@@ -1,0 +1,26 @@
+"""Files that are either written whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` when the block ends well; else what was there stays."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot save to {target}: the folder {target.parent} does not exist")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

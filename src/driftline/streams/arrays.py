@@ -1,0 +1,90 @@
+"""A stream of arrays in memory."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from driftline._validation import read_labels, read_rows, read_times
+from driftline.errors import DataError
+from driftline.streams.base import BLOCK_ROWS
+from driftline.types import Block, LabelArray
+
+
+class ArrayStream:
+    """Rows and labels that are in memory already, as a stream.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_columns)
+        Rows in the order in which they came: numbers, NaN where one is missing.
+    y : array-like of shape (n_rows,)
+        Their labels, numbers or text.
+    times : array-like of shape (n_rows,), optional
+        When each row came, as numbers or dates (then in seconds), not running backwards.
+    name : str, default="arrays"
+        What to call the stream.
+    columns : sequence of str, optional
+        Names of the columns; by default those of a table, or x0, x1, …
+
+    Attributes
+    ----------
+    name, columns, n_rows
+        See `Stream`.
+
+    Examples
+    --------
+    >>> stream = ArrayStream([[0.5, 1.0], [0.7, 2.0], [0.1, 0.0]], ["no", "yes", "no"])
+    >>> stream.columns, stream.n_rows, stream.classes().tolist()
+    (('x0', 'x1'), 3, ['no', 'yes'])
+    >>> next(stream.blocks(start=2)).rows
+    array([[0.1, 0. ]])
+    """
+
+    def __init__(
+        self, X: Any, y: Any, times: Any = None, *, name: str = "arrays", columns: Sequence[str] | None = None
+    ) -> None:
+        # Single precision stays as it is: whole it may be large, and only a block of it is ever doubled.
+        self._X = X if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf" else read_rows(X)
+        self._y = read_labels(y, len(self._X))
+        self._times = read_times(times, len(self._X), None)
+        self.name = name
+        self.columns = tuple(map(str, _names(X, self._X.shape[1]) if columns is None else columns))
+        if len(self.columns) != self._X.shape[1]:
+            raise DataError(f"X has {self._X.shape[1]} columns, and {len(self.columns)} names came with it")
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._X)
+
+    def blocks(self, start: int = 0) -> Iterator[Block]:
+        """Read the rows a block at a time.
+
+        Parameters
+        ----------
+        start : int, default=0
+            Position of the row to begin with.
+
+        Yields
+        ------
+        Block
+            At most `BLOCK_ROWS` rows.
+        """
+        for first in range(start, len(self._X), BLOCK_ROWS):
+            part = slice(first, first + BLOCK_ROWS)
+            yield Block(self._X[part].astype(np.float64), self._y[part], self._times[part])
+
+    def classes(self) -> LabelArray:
+        """Return the labels that occur, sorted.
+
+        Returns
+        -------
+        ndarray
+            The labels.
+        """
+        return np.unique(self._y)
+
+
+def _names(X: Any, n_columns: int) -> list[Any]:
+    return list(getattr(X, "columns", (f"x{j}" for j in range(n_columns))))
