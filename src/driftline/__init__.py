@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from driftline.amrc import AMRC
-    from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError
-    from driftline.types import Status, Step, UncertaintySet
+    from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError, MissingExtraError
+    from driftline.types import Answers, Status, Step, UncertaintySet
 
     __version__: str
 
 __all__ = [
     "AMRC",
+    "Answers",
     "CheckpointError",
     "ConfigError",
     "DataError",
     "DriftlineError",
+    "MissingExtraError",
     "Status",
     "Step",
     "UncertaintySet",
@@ -26,10 +28,12 @@ __all__ = [
 
 _HOMES = {
     "AMRC": "amrc",
+    "Answers": "types",
     "CheckpointError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
     "DriftlineError": "errors",
+    "MissingExtraError": "errors",
     "Status": "types",
     "Step": "types",
     "UncertaintySet": "types",

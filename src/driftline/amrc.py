@@ -1,7 +1,8 @@
 """AMRC, the estimator: scikit-learn's interface around the learner."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import count, repeat
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +15,11 @@ from driftline._checkpoint import read_checkpoint, write_checkpoint
 from driftline._labels import ClassList
 from driftline._validation import check_columns, read_labels, read_rows, read_times
 from driftline.assembly import assemble, checked_parameters
+from driftline.bounds import charge
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.features import FeatureMap
 from driftline.learner import Learner
-from driftline.types import Block, LabelArray, Matrix, Status, Step, UncertaintySet
+from driftline.types import Answers, Block, LabelArray, Labels, Matrix, Status, Step, UncertaintySet
 
 
 class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -215,6 +217,22 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             )
         return self._advance(block)
 
+    def prequential(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Answers:
+        """Predict, then learn, row by row: `steps` to the end, as columns of labels and numbers.
+
+        Parameters
+        ----------
+        X, y, classes, timestamps
+            As in `partial_fit`.
+
+        Returns
+        -------
+        Answers
+            What was said of each row before its label was used.
+        """
+        begun = self._learner.ledger.n_steps if hasattr(self, "_learner") else 0
+        return self._answers(list(self.steps(X, y, classes=classes, timestamps=timestamps)), count(begun))
+
     def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
         """Check everything about a block of rows, and copy it; changes nothing."""
         parameters = checked_parameters(self.get_params(deep=False))
@@ -279,8 +297,7 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         if self.deterministic:
             positions = self._learner.most_likely(rows)
         else:
-            rng = np.random.default_rng([self._seed, self.n_steps_])
-            positions = rules.draw(self._learner.probabilities(rows), rng)
+            positions = self._draw(self._learner.probabilities(rows), self.n_steps_)
         labels: LabelArray = self.classes_[positions]
         return labels
 
@@ -299,6 +316,49 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         """
         rows = self._readable(X)
         return self._learner.probabilities(rows)
+
+    def assess(self, X: Any, y: Any) -> Answers:
+        """Return what the model says of each row now, beside its label; learns nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        Answers
+            What is said of each row, and its bound.
+        """
+        rows = self._readable(X)
+        labels = read_labels(y, len(rows)).tolist()
+        steps = [self._learner.foresee(x, self._classes.position(label)) for x, label in zip(rows, labels, strict=True)]
+        return self._answers(steps, repeat(self.n_steps_))
+
+    def _answers(self, steps: list[Step], counts: Iterable[int]) -> Answers:
+        """Put steps into columns; `counts` has the number of rows learned before each."""
+        positions = [step.prediction for step in steps]
+        if not self.deterministic:
+            drawn = zip(positions, steps, counts, strict=False)  # counts may have no end
+            positions = [-1 if p < 0 else int(self._draw(step.probabilities[None], n)[0]) for p, step, n in drawn]
+        if -1 in positions:
+            predictions = np.array([*self._classes.labels.tolist(), None], dtype=object)[positions]
+        else:
+            predictions = self._classes.labels[positions]
+        return Answers(
+            predictions=predictions,
+            probabilities=np.array([1.0 - step.expected_mistake for step in steps]),
+            bounds=np.array([step.bound for step in steps]),
+            statuses=np.array([step.status for step in steps], dtype=object),
+            charges=np.array([sum(charge(step)) for step in steps]),
+            predict_seconds=np.array([step.predict_seconds for step in steps]),
+            learn_seconds=np.array([step.learn_seconds for step in steps]),
+        )
+
+    def _draw(self, probabilities: Matrix, n_steps: int) -> Labels:
+        return rules.draw(probabilities, np.random.default_rng([self._seed, n_steps]))
 
     def _readable(self, X: Any) -> Matrix:
         check_is_fitted(self)

@@ -18,6 +18,39 @@ from driftline.types import Matrix, Solution, State, Status, Step, UncertaintySe
 CERTAIN_MISTAKE = 1.0
 
 
+def is_void(step: Step) -> bool:
+    """Return whether the bound of a step says nothing: its set was empty, or its label's class not known.
+
+    Parameters
+    ----------
+    step : Step
+        What was said of an instance, and its label.
+
+    Returns
+    -------
+    bool
+        Whether it is void.
+    """
+    return step.is_new_class or step.status is Status.EMPTY
+
+
+def charge(step: Step) -> tuple[float, float]:
+    """Return what a step adds to the bound on accumulated mistakes: for its bound, and for its excess.
+
+    Parameters
+    ----------
+    step : Step
+        What was said of an instance, and its label.
+
+    Returns
+    -------
+    bound, excess : float
+        Each at most one mistake.
+    """
+    bound = CERTAIN_MISTAKE if is_void(step) else min(step.bound, CERTAIN_MISTAKE)
+    return bound, min(step.excess, CERTAIN_MISTAKE)
+
+
 @dataclass
 class MistakeLedger:
     """Sums over the steps so far what the bounds on accumulated mistakes need.
@@ -52,11 +85,11 @@ class MistakeLedger:
         step : Step
             What was said of an instance, and its label.
         """
-        void = step.is_new_class or step.status is Status.EMPTY
+        bound, excess = charge(step)
         self.n_steps += 1
-        self.n_void += void
-        self.total_bound += CERTAIN_MISTAKE if void else min(step.bound, CERTAIN_MISTAKE)
-        self.total_excess += min(step.excess, CERTAIN_MISTAKE)
+        self.n_void += is_void(step)
+        self.total_bound += bound
+        self.total_excess += excess
 
     @property
     def mean_excess(self) -> float:

@@ -1,5 +1,7 @@
 """The algorithm: predict with the current rule, track with the label, solve for the next rule."""
 
+import time
+from dataclasses import replace
 from itertools import chain
 from typing import Protocol
 
@@ -78,24 +80,35 @@ class Learner:
         """Return the position of the label of the deterministic rule for each raw row of X."""
         return rules.most_likely(self.solution.rule, self._represent(X))
 
+    def foresee(self, x: Vector, label: int) -> Step:
+        """Return what is said of one raw row before its label is used; changes nothing."""
+        start = time.perf_counter()
+        step = self._say(self._represent(x[None]), label)
+        return replace(step, predict_seconds=time.perf_counter() - start)
+
     def step(self, x: Vector, label: int, elapsed: float) -> Step:
         """Predict one raw row, then learn its label; a label beyond the known classes adds a class."""
-        psi = self._represent(x[None])[0]
-        said = self.solution
-        step = Step(
-            probabilities=rules.probabilities(said.rule, psi[None])[0],
-            prediction=int(rules.most_likely(said.rule, psi[None])[0]) if self.n_classes else -1,
-            bound=said.risk,
-            status=said.status,
-            excess=rules.excess(said.rule, psi),
-            label=label,
-        )
+        start = time.perf_counter()
+        Psi = self._represent(x[None])
+        step = self._say(Psi, label)
+        said = time.perf_counter()
         while label >= self.n_classes:
             self.add_class()
-        self._learn(psi, label, elapsed)
+        self._learn(Psi[0], label, elapsed)
         self._columns.observe(x)
         self.ledger.add(step)
-        return step
+        return replace(step, predict_seconds=said - start, learn_seconds=time.perf_counter() - said)
+
+    def _say(self, Psi: Matrix, label: int) -> Step:
+        said = self.solution
+        return Step(
+            probabilities=rules.probabilities(said.rule, Psi)[0],
+            prediction=int(rules.most_likely(said.rule, Psi)[0]) if self.n_classes else -1,
+            bound=said.risk,
+            status=said.status,
+            excess=rules.excess(said.rule, Psi[0]),
+            label=label,
+        )
 
     def _learn(self, psi: Vector, label: int, elapsed: float) -> None:
         self.uncertainty = self._tracker.update(psi, label, elapsed)

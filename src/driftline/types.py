@@ -88,6 +88,8 @@ class Step:
         (φ_x - φ)_+ at this instance: by how much the bound fails to account for it.
     label : int
         Position of the true label in ``classes_`` after the step.
+    predict_seconds, learn_seconds : float
+        How long it took to say it, and to learn from the label.
     """
 
     probabilities: Vector
@@ -96,6 +98,8 @@ class Step:
     status: Status
     excess: float
     label: int
+    predict_seconds: float = 0.0
+    learn_seconds: float = 0.0
 
     @property
     def is_new_class(self) -> bool:
@@ -111,3 +115,32 @@ class Step:
     def mistake(self) -> bool:
         """Whether the deterministic rule errs on this instance."""
         return self.prediction != self.label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """What a classifier said about some rows before it used their labels: an entry a row.
+
+    Attributes
+    ----------
+    predictions : ndarray
+        Labels; None (in an array of objects) where no class was known yet.
+    probabilities : ndarray of float
+        What the randomised rule, or a probabilistic classifier, gave to the true label; NaN if there is no such thing.
+    bounds : ndarray of float
+        R(U_t); NaN where the classifier has no bound.
+    statuses : ndarray
+        What each bound says, a `Status`; None where the classifier has no bound.
+    charges : ndarray of float
+        What each step adds to the bound on accumulated mistakes; NaN where the classifier has no bound.
+    predict_seconds, learn_seconds : ndarray of float
+        How long it took to say it, and to learn from the label.
+    """
+
+    predictions: LabelArray
+    probabilities: Vector
+    bounds: Vector
+    statuses: LabelArray
+    charges: Vector
+    predict_seconds: Vector
+    learn_seconds: Vector
