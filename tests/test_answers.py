@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from sklearn.exceptions import NotFittedError
 
 from driftline import AMRC
 from driftline.bounds import MistakeLedger
@@ -66,6 +65,8 @@ def test_a_label_that_was_never_seen_is_assessed_as_a_certain_mistake():
     assert answers.charges[0] >= 1.0
 
 
-def test_what_was_never_fitted_cannot_be_assessed():
-    with pytest.raises(NotFittedError):
-        AMRC().assess([[1.0]], [0])
+def test_what_has_learned_nothing_answers_as_at_its_first_step():
+    X, y = small_stream()
+    foreseen, came = AMRC(**QUICK).assess(X[:1], y[:1]), AMRC(**QUICK).prequential(X[:1], y[:1])
+    for name in ("predictions", "probabilities", "bounds", "statuses", "charges"):
+        assert getattr(foreseen, name).tolist() == getattr(came, name).tolist()

@@ -320,6 +320,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
     def assess(self, X: Any, y: Any) -> Answers:
         """Return what the model says of each row now, beside its label; learns nothing.
 
+        Before it has learned, it knows no class: there is no prediction, and the bound is 1.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -332,6 +334,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         Answers
             What is said of each row, and its bound.
         """
+        if not self.__sklearn_is_fitted__():
+            return Answers.of_nothing_known(len(read_labels(y, len(read_rows(X)))))
         rows = self._readable(X)
         labels = read_labels(y, len(rows)).tolist()
         steps = [self._learner.foresee(x, self._classes.position(label)) for x, label in zip(rows, labels, strict=True)]

@@ -144,3 +144,22 @@ class Answers:
     charges: Vector
     predict_seconds: Vector
     learn_seconds: Vector
+
+    @classmethod
+    def joined(cls, parts: "list[Answers]") -> "Answers":
+        """Return the answers of all parts, one after the other."""
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__}
+        return cls(**columns)
+
+    @classmethod
+    def of_nothing_known(cls, n_rows: int) -> "Answers":
+        """Return the answers of a classifier with bounds that knows no class: certain mistakes."""
+        return cls(
+            predictions=np.full(n_rows, None),
+            probabilities=np.zeros(n_rows),
+            bounds=np.ones(n_rows),
+            statuses=np.full(n_rows, Status.LOOSE, dtype=object),
+            charges=np.ones(n_rows),
+            predict_seconds=np.zeros(n_rows),
+            learn_seconds=np.zeros(n_rows),
+        )

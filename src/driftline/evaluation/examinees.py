@@ -1,0 +1,160 @@
+"""The classifiers that can be examined, behind one interface: ours, and any with scikit-learn's `partial_fit`."""
+
+import inspect
+import time
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from driftline.errors import ConfigError
+from driftline.types import Answers, Block, LabelArray, Matrix, Vector
+
+
+@runtime_checkable
+class PrequentialClassifier(Protocol):
+    """A classifier that examines itself: it can take a block of rows, and predicts each before it learns it."""
+
+    def prequential(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Answers:
+        """Predict, then learn, row by row."""
+
+    def assess(self, X: Matrix, y: LabelArray) -> Answers:
+        """Return what is said of each row now; learns nothing."""
+
+    def partial_fit(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Any:
+        """Learn from the rows in order."""
+
+
+class Examinee(Protocol):
+    """What the evaluation asks of a classifier. Times are in the unit that the classifier is to count in."""
+
+    def prequential(self, block: Block) -> Answers:
+        """Predict, then learn, row by row."""
+
+    def assess(self, block: Block) -> Answers:
+        """Return what is said of each row now; learns nothing."""
+
+    def learn(self, block: Block) -> None:
+        """Learn from the rows in order."""
+
+
+class NativeExaminee:
+    """A classifier that examines itself, such as AMRC.
+
+    Parameters
+    ----------
+    model : PrequentialClassifier
+        The classifier.
+    classes : ndarray or None
+        The classes to announce, if any.
+    """
+
+    def __init__(self, model: PrequentialClassifier, classes: LabelArray | None) -> None:
+        self._model = model
+        self._classes = classes
+
+    def prequential(self, block: Block) -> Answers:
+        """Predict, then learn, row by row."""
+        return self._model.prequential(block.rows, block.labels, classes=self._classes, timestamps=_given(block.times))
+
+    def assess(self, block: Block) -> Answers:
+        """Return what is said of each row now; learns nothing."""
+        return self._model.assess(block.rows, block.labels)
+
+    def learn(self, block: Block) -> None:
+        """Learn from the rows in order."""
+        self._model.partial_fit(block.rows, block.labels, classes=self._classes, timestamps=_given(block.times))
+
+
+def _given(times: Vector) -> Vector | None:
+    return None if np.isnan(times).all() else times
+
+
+class PartialFitExaminee:
+    """A classifier with scikit-learn's `partial_fit`, asked and taught one row at a time.
+
+    Parameters
+    ----------
+    model : estimator
+        The classifier.
+    classes : ndarray
+        All classes that will occur, which scikit-learn wants to know at the start.
+    """
+
+    def __init__(self, model: Any, classes: LabelArray) -> None:
+        self._model = model
+        takes_classes = "classes" in inspect.signature(model.partial_fit).parameters
+        self._announced = {"classes": classes} if takes_classes else {}
+        self._is_probabilistic = hasattr(model, "predict_proba")
+
+    def prequential(self, block: Block) -> Answers:
+        """Predict, then learn, row by row."""
+        parts = []
+        for t in range(len(block.rows)):
+            row = Block(block.rows[t : t + 1], block.labels[t : t + 1], block.times[t : t + 1])
+            answers = self.assess(row)
+            start = time.perf_counter()
+            self.learn(row)
+            answers.learn_seconds[0] = time.perf_counter() - start
+            parts.append(answers)
+        return Answers.joined(parts)
+
+    def assess(self, block: Block) -> Answers:
+        """Return what is said of each row now; learns nothing."""
+        start = time.perf_counter()
+        n, model = len(block.rows), self._model
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            predictions: LabelArray = np.full(n, None)
+            probabilities = np.zeros(n)
+        else:
+            predictions = model.predict(block.rows)
+            probabilities = self._probabilities(block) if self._is_probabilistic else np.zeros(n)
+        unknown = np.full(n, np.nan)
+        return Answers(
+            predictions=predictions,
+            probabilities=probabilities if self._is_probabilistic else unknown,
+            bounds=unknown,
+            statuses=np.full(n, None),
+            charges=unknown,
+            predict_seconds=np.full(n, (time.perf_counter() - start) / n),
+            learn_seconds=np.zeros(n),
+        )
+
+    def _probabilities(self, block: Block) -> Vector:
+        """Return the probability of the true label; 0 for a class that the model does not know, and for no number."""
+        said = self._model.predict_proba(block.rows)
+        positions = {label: j for j, label in enumerate(self._model.classes_.tolist())}
+        columns = [positions.get(label) for label in block.labels.tolist()]
+        given = [0.0 if j is None else said[t, j] for t, j in enumerate(columns)]
+        probabilities: Vector = np.nan_to_num(np.array(given), nan=0.0)
+        return probabilities
+
+    def learn(self, block: Block) -> None:
+        """Learn from the rows in order, one at a time: some estimators shuffle what they are given at once."""
+        for t in range(len(block.rows)):
+            self._model.partial_fit(block.rows[t : t + 1], block.labels[t : t + 1], **self._announced)
+
+
+def examinee(model: Any, classes: LabelArray | None) -> Examinee:
+    """Return the model behind the interface of the evaluation.
+
+    Parameters
+    ----------
+    model : estimator
+        The classifier.
+    classes : ndarray or None
+        The classes to announce; None is only for classifiers that need no announcement.
+
+    Returns
+    -------
+    Examinee
+        What the evaluation asks.
+    """
+    if isinstance(model, PrequentialClassifier):
+        return NativeExaminee(model, classes)
+    if classes is None:
+        raise ConfigError(f"{type(model).__name__} needs to know its classes; pass classes=[…]")
+    return PartialFitExaminee(model, classes)

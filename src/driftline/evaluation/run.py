@@ -1,0 +1,172 @@
+"""A run: the rows of a stream through a classifier, with records and checkpoints on the way."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from driftline._progress import ProgressBar
+from driftline.errors import DataError
+from driftline.evaluation.checkpoint import write_run
+from driftline.evaluation.delay import Pending, Schedule
+from driftline.evaluation.examinees import Examinee
+from driftline.evaluation.pace import Interruption, SliceLength, Timer
+from driftline.evaluation.records import RecordWriter
+from driftline.evaluation.summary import Tally
+from driftline.streams import Stream
+from driftline.types import Answers, Block, Indices, Vector
+
+
+@dataclass(slots=True)
+class State:
+    """What a continuation needs: the classifier, the sums, the rows that wait for their labels, the unit of time."""
+
+    model: Any
+    tally: Tally
+    pending: Pending
+    time_unit: float | None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows evaluated so far: the position of the next."""
+        return self.tally.n_rows
+
+
+class Run:
+    """Carries a state through a stream.
+
+    Parameters
+    ----------
+    state : State
+        Where to begin; it advances.
+    classifier : Examinee
+        The state's model, behind the interface of the evaluation.
+    arrivals : Schedule or None
+        When labels are due; None if at once.
+    folder : Path or None
+        Where to keep records and checkpoints, if anywhere.
+    about : dict
+        What is run.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        classifier: Examinee,
+        arrivals: Schedule | None,
+        folder: Path | None,
+        about: dict[str, Any],
+    ) -> None:
+        self._state = state
+        self._classifier = classifier
+        self._arrivals = arrivals
+        self._folder = folder
+        self._about = about
+        self._records = None if folder is None else RecordWriter(folder / "records", about, state.n_rows)
+        self._length = SliceLength()
+        self._timer = Timer()
+        self._is_whole = True  # False while the classifier is at work, and for good if it fails
+        self._save(at_once=True)  # so that what cannot be saved is known at once
+
+    def over(self, stream: Stream, limit: int | None, bar: ProgressBar) -> bool:
+        """Run to the end or the limit; return whether it got there, rather than being interrupted."""
+        state, begun, last = self._state, self._state.n_rows, time.perf_counter()
+        with Interruption() as interruption, bar:
+            bar.advance(begun)
+            started = time.perf_counter()
+            try:
+                for rows in self._slices(stream, limit):
+                    self._examine(rows, stream.name)
+                    now = time.perf_counter()
+                    state.tally.seconds += now - last
+                    last = now
+                    rate = (state.n_rows - begun) / (now - started)
+                    bar.advance(len(rows.rows), f"error {state.tally.error:.1%}, {rate:,.0f} rows/s")
+                    self._save(at_once=False)
+                    if interruption.requested:
+                        return False
+                return True
+            finally:
+                self._save(at_once=True)
+
+    def _slices(self, stream: Stream, limit: int | None) -> Iterator[Block]:
+        left = np.inf if limit is None else limit - self._state.n_rows
+        blocks = stream.blocks(self._state.n_rows) if left > 0 else iter(())
+        for block in blocks:
+            if self._state.time_unit is None:
+                self._state.time_unit = usual_increment(block.times)
+            first, end = 0, int(min(left, len(block.rows)))
+            while first < end:
+                part = slice(first, min(first + self._length.rows, end))
+                yield Block(block.rows[part], block.labels[part], block.times[part])
+                first = part.stop
+            left -= end
+            if left == 0:
+                return
+
+    def _examine(self, rows: Block, source: str) -> None:
+        first, n = self._state.n_rows, len(rows.rows)
+        start = time.perf_counter()
+        self._is_whole = False
+        try:
+            if self._arrivals is None:
+                answers, waiting = self._classifier.prequential(self._timed(rows)), np.zeros(n, np.int64)
+            else:
+                answers, waiting = self._with_late_labels(rows, self._arrivals)
+        except (ValueError, TypeError) as error:
+            place = f"row {first}" if n == 1 else f"rows {first} to {first + n - 1}"
+            raise DataError(f"the classifier cannot use {place} of {source}: {error}") from error
+        if self._records is not None:
+            self._records.add(rows, answers, waiting)
+        self._state.tally.add(rows.labels, answers)
+        self._is_whole = True
+        self._length.took(n, time.perf_counter() - start)
+
+    def _timed(self, rows: Block) -> Block:
+        """Return the rows with their times in the classifier's unit."""
+        return replace(rows, times=rows.times / (self._state.time_unit or 1.0))
+
+    def _with_late_labels(self, rows: Block, arrivals: Schedule) -> tuple[Answers, Indices]:
+        pending, first = self._state.pending, self._state.n_rows
+        answers, waiting = [], np.zeros(len(rows.rows), np.int64)
+        moment = np.nan
+        for t, moment in enumerate(rows.times.tolist()):
+            learning = self._learn(arrivals.now(first + t, moment))
+            row = Block(rows.rows[t : t + 1], rows.labels[t : t + 1], rows.times[t : t + 1])
+            waiting[t] = len(pending)
+            answers.append(replace(self._classifier.assess(self._timed(row)), learn_seconds=np.array([learning])))
+            pending.push(arrivals.due(first + t, moment), first + t, row)
+        # What has arrived by now is learned before the next row in any case: done here, the classifier of a run that
+        # ends with this slice knows it too.
+        answers[-1].learn_seconds[0] += self._learn(arrivals.now(first + len(rows.rows), moment))
+        return Answers.joined(answers), waiting
+
+    def _learn(self, now: float) -> float:
+        """Learn the labels that have arrived; return how long it took."""
+        arrived = self._state.pending.pop_due(now)
+        if arrived is None:
+            return 0.0
+        start = time.perf_counter()
+        self._classifier.learn(self._timed(arrived))
+        return time.perf_counter() - start
+
+    def _save(self, *, at_once: bool) -> None:
+        if self._records is None or self._folder is None:
+            return
+        if at_once or self._timer.is_record_due():
+            self._records.flush()
+            self._timer.recorded()
+            if self._is_whole and (at_once or self._timer.is_checkpoint_due()):
+                start = time.perf_counter()
+                write_run(self._folder, self._about, self._state)
+                self._timer.saved(start)
+
+
+def usual_increment(times: Vector) -> float:
+    """Return the median of the increments that are not zero; 1 if there are none."""
+    increments = np.diff(times)
+    increments = increments[increments > 0]
+    return float(np.median(increments)) if increments.size else 1.0

@@ -1,0 +1,279 @@
+import signal
+import threading
+import time
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from constant import Constant
+from driftline import AMRC, CheckpointError, ConfigError, DataError
+from driftline.evaluation import TimeDelay, evaluate, read_records
+from driftline.evaluation.records import TIMINGS
+from driftline.streams import ArrayStream
+from strategies import seeds
+from test_amrc import QUICK, assert_same, small_stream
+
+
+def logistic():
+    return SGDClassifier(loss="log_loss", random_state=0)
+
+
+class Listener(Constant):
+    learned: ClassVar = []
+
+    def partial_fit(self, X, y, classes=None, timestamps=None):
+        self.learned.extend(X[:, 0].tolist())
+        assert timestamps is None or (np.diff(timestamps) >= 0).all()
+
+
+class Slow(Constant):
+    def prequential(self, X, y, classes=None, timestamps=None):
+        time.sleep(0.001 * len(X))
+        return self.assess(X, y)
+
+
+def run(model, stream, folder, **options):
+    return evaluate(model, stream, checkpoint=folder, progress=False, **options)
+
+
+def said(folder):
+    """The records without the times, which no two runs share."""
+    return read_records(folder).drop_columns(list(TIMINGS)).to_pydict()
+
+
+MODELS = {"amrc": lambda: AMRC(**QUICK), "sklearn": logistic, "randomised": lambda: AMRC(deterministic=False, **QUICK)}
+DELAYS = {"at once": 0, "late": 3, "varying": [0, 7, 1, 2, 9] * 20, "in time": TimeDelay(2.5)}
+
+
+@pytest.mark.parametrize("delay", DELAYS)
+@pytest.mark.parametrize("model", MODELS)
+@settings(max_examples=5)
+@given(seed=seeds, cut=st.integers(1, 58))
+def test_shuffling_the_future_does_not_change_the_past(tmp_path_factory, model, delay, seed, cut):
+    X, y = small_stream(seed)
+    times = np.cumsum(np.random.default_rng(seed).exponential(size=60))
+    order = np.concatenate([np.arange(cut), cut + np.random.default_rng(seed).permutation(60 - cut)])
+    folders = [tmp_path_factory.mktemp("run") for _ in range(2)]
+    for folder, rows in zip(folders, [np.arange(60), order], strict=True):
+        run(MODELS[model](), ArrayStream(X[rows], y[rows], times), folder, delay=DELAYS[delay], classes=[0, 1])
+    past, other = ({name: column[:cut] for name, column in said(folder).items()} for folder in folders)
+    assert past == other
+
+
+def test_what_is_recorded_is_what_was_said_before_the_label_was_learned(tmp_path):
+    X, y = small_stream(n_classes=3)
+    labels = np.array(["a", "b", "c"])[y]
+    model, twin = AMRC(**QUICK), AMRC(**QUICK)
+    evaluation = run(model, ArrayStream(X, labels), tmp_path)
+    steps = list(twin.steps(X, labels))
+    records = read_records(tmp_path).to_pydict()
+    assert_same(model, twin)
+    assert evaluation.model is model
+    assert records["step"] == list(range(60))
+    assert records["label"] == labels.tolist()
+    assert records["prediction"] == [None, *(str(twin.classes_[step.prediction]) for step in steps[1:])]
+    assert records["bound"] == [step.bound for step in steps]
+    assert records["status"] == [step.status.value for step in steps]
+    assert records["time"] == [None] * 60
+    assert all(seconds > 0 for seconds in records["learn_seconds"])
+
+
+def test_scikit_learn_is_asked_then_taught_row_by_row(tmp_path):
+    X, y = small_stream(n_classes=3)
+    run(logistic(), ArrayStream(X, y), tmp_path)
+    records, twin = read_records(tmp_path).to_pydict(), logistic()
+    twin.partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    assert records["prediction"][0] is None
+    assert records["probability"][0] == 0.0
+    for t in range(1, 60):
+        assert records["prediction"][t] == twin.predict(X[t : t + 1])[0]
+        assert records["probability"][t] == twin.predict_proba(X[t : t + 1])[0, y[t]]
+        twin.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert records["bound"] == [None] * 60
+
+
+def test_classifiers_without_probabilities_are_evaluated_too(tmp_path):
+    X, y = small_stream()
+    summary = run(SGDClassifier(random_state=0), ArrayStream(X, y), tmp_path).summary
+    assert summary.expected_error is None
+    assert 0.0 < summary.error < 0.6
+
+
+def test_a_fitted_classifier_goes_on_from_what_it_knows(tmp_path):
+    X, y = small_stream()
+    run(GaussianNB().fit(X, y), ArrayStream(X, y), tmp_path)
+    assert read_records(tmp_path)["prediction"].null_count == 0
+
+
+def test_late_labels_are_learned_after_so_many_rows(tmp_path):
+    X, y = small_stream()
+    model, twin, delay = AMRC(**QUICK), AMRC(**QUICK), 4
+    evaluation = run(model, ArrayStream(X, y), tmp_path, delay=delay)
+    records = read_records(tmp_path).to_pydict()
+    for t in range(60):
+        if t > delay:
+            twin.partial_fit(X[t - delay - 1 : t - delay], y[t - delay - 1 : t - delay])
+            answers = twin.assess(X[t : t + 1], y[t : t + 1])
+            assert records["prediction"][t] == answers.predictions[0]
+            assert records["bound"][t] == answers.bounds[0]
+        else:
+            assert records["prediction"][t] is None
+        assert records["pending"][t] == min(t, delay)
+    twin.partial_fit(X[55:56], y[55:56])
+    assert_same(model, twin)
+    assert evaluation.summary.n_unlearned == delay
+
+
+def test_no_delay_in_any_form_is_the_same(tmp_path):
+    X, y = small_stream()
+    stream = ArrayStream(X, y, times=np.arange(60.0))
+    forms = [0, np.zeros(60, int), TimeDelay(0.0), TimeDelay(np.zeros(60))]
+    for i, delay in enumerate(forms):
+        run(AMRC(**QUICK), stream, tmp_path / str(i), delay=delay)
+    first, *others = (said(tmp_path / str(i)) for i in range(len(forms)))
+    assert all(other == first for other in others)
+
+
+def test_labels_that_overtake_each_other_are_learned_as_they_arrive(tmp_path):
+    learned = Listener.learned
+    learned.clear()
+    X = np.arange(6.0)[:, None]
+    evaluation = run(Listener(), ArrayStream(X, np.zeros(6, int)), tmp_path / "rows", delay=[3, 0, 1, 0, 5, 0])
+    assert learned == [1.0, 0.0, 2.0, 3.0, 5.0]  # 0 and 2 and 3 are due after row 3, and 4 never
+    assert evaluation.summary.n_unlearned == 1
+    learned.clear()
+    timed = ArrayStream(X, np.zeros(6, int), times=[0.0, 1.0, 2.0, 2.0, 5.0, 9.0])
+    run(Listener(), timed, tmp_path / "times", delay=TimeDelay([3.0, 0.5, 2.0, 0.0, 4.0, 0.1]))
+    assert learned == [1.0, 3.0, 0.0, 2.0, 4.0]
+
+
+def test_times_reach_the_model_in_usual_increments(tmp_path):
+    X, y = small_stream()
+    hours = 3600.0 * np.arange(60)
+    model, twin = AMRC(**QUICK), AMRC(**QUICK).partial_fit(X, y, timestamps=np.arange(60.0))
+    evaluate(model, ArrayStream(X, y, times=hours), progress=False)
+    assert_same(model, twin)
+    in_days = AMRC(**QUICK)
+    evaluate(in_days, ArrayStream(X, y, times=hours), time_unit=86400.0, progress=False)
+    assert_same(in_days, AMRC(**QUICK).partial_fit(X, y, timestamps=hours / 86400.0))
+
+
+def test_a_limit_ends_the_run(tmp_path):
+    X, y = small_stream()
+    model = AMRC(**QUICK)
+    assert run(model, ArrayStream(X, y), tmp_path, limit=23).summary.n_rows == 23
+    assert_same(model, AMRC(**QUICK).partial_fit(X[:23], y[:23]))
+    more = run(AMRC(**QUICK), ArrayStream(X, y), tmp_path, limit=40, resume=True)
+    assert more.summary.n_rows == 40
+    assert_same(more.model, AMRC(**QUICK).partial_fit(X[:40], y[:40]))
+
+
+def test_ctrl_c_ends_cleanly_with_what_is_there(tmp_path):
+    X, y = small_stream(n_steps=1500)
+    main = threading.main_thread().ident
+    stopper = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
+    handler = signal.getsignal(signal.SIGINT)
+    stopper.start()
+    evaluation = run(Slow(), ArrayStream(X, y), tmp_path)
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert not evaluation.finished
+    assert 0 < evaluation.summary.n_rows < 1500
+    assert read_records(tmp_path).num_rows == evaluation.summary.n_rows
+    whole = run(Slow(), ArrayStream(X, y), tmp_path, resume=True)
+    assert whole.finished
+    assert read_records(tmp_path)["step"].to_pylist() == list(range(1500))
+
+
+def test_an_evaluation_works_outside_the_main_thread():
+    X, y = small_stream()
+    results = []
+    thread = threading.Thread(target=lambda: results.append(evaluate(Constant(), ArrayStream(X, y), progress=False)))
+    thread.start()
+    thread.join()
+    assert results[0].finished
+
+
+def test_a_row_that_the_model_refuses_is_named_and_records_before_it_are_kept(tmp_path):
+    X, y = small_stream()
+    X[40, 1] = np.nan
+    with pytest.raises(DataError, match=r"the classifier cannot use rows? 3?\d.*of arrays: .*NaN"):
+        run(logistic(), ArrayStream(X, y), tmp_path)
+    assert read_records(tmp_path).num_rows <= 40
+
+
+def test_a_stream_that_fails_leaves_a_run_that_can_go_on(tmp_path):
+    X, y = small_stream()
+
+    class Failing(ArrayStream):
+        def blocks(self, start=0):
+            yield next(ArrayStream(X[:30], y[:30]).blocks(start))
+            raise DataError("line 31 is malformed")
+
+    with pytest.raises(DataError, match="line 31"):
+        run(AMRC(**QUICK), Failing(X, y), tmp_path)
+    assert read_records(tmp_path).num_rows == 30
+    resumed = run(AMRC(**QUICK), ArrayStream(X, y), tmp_path, resume=True)
+    assert_same(resumed.model, AMRC(**QUICK).partial_fit(X, y))
+
+
+BAD_ARGUMENTS = {
+    "limit must be": {"limit": 0},
+    "window must be": {"window": 0},
+    "delta must lie": {"delta": 1.0},
+    "time_unit must be": {"time_unit": 0.0},
+    "delay must be": {"delay": -1},
+    "delay must be a": {"delay": 1.5},
+    "delay must be a number": {"delay": [[1]]},
+    "resume=True continues": {"resume": True},
+    "stream must be a Stream": {"stream": [[1.0]]},
+    "model must be a classifier": {"model": AMRC},
+}
+
+
+@pytest.mark.parametrize("message", BAD_ARGUMENTS)
+def test_arguments_that_cannot_work_are_refused(message):
+    X, y = small_stream()
+    arguments = {"model": AMRC(**QUICK), "stream": ArrayStream(X, y), "progress": False} | BAD_ARGUMENTS[message]
+    with pytest.raises(ConfigError, match=message):
+        evaluate(**arguments)
+
+
+def test_delays_that_the_stream_cannot_give_are_refused():
+    X, y = small_stream()
+    with pytest.raises(DataError, match="needs a stream with timestamps"):
+        evaluate(AMRC(**QUICK), ArrayStream(X, y), delay=TimeDelay(1.0), progress=False)
+    with pytest.raises(DataError, match="delay has 10 values"):
+        evaluate(AMRC(**QUICK), ArrayStream(X, y), delay=[1] * 10, progress=False)
+
+
+def test_a_folder_with_a_run_is_not_written_over(tmp_path):
+    X, y = small_stream()
+    stream = ArrayStream(X, y)
+    run(AMRC(**QUICK), stream, tmp_path)
+    with pytest.raises(CheckpointError, match="holds a run already"):
+        run(AMRC(**QUICK), stream, tmp_path)
+    with pytest.raises(CheckpointError, match="another model"):
+        run(AMRC(order=0, **QUICK), stream, tmp_path, resume=True)
+    with pytest.raises(CheckpointError, match="another delay"):
+        run(AMRC(**QUICK), stream, tmp_path, resume=True, delay=2)
+    assert run(AMRC(**QUICK), stream, tmp_path, resume=True).summary.n_rows == 60
+
+
+def test_an_empty_stream_is_refused():
+    with pytest.raises(DataError, match="no rows"):
+        evaluate(AMRC(), ArrayStream(np.zeros((0, 2)), np.zeros(0, int)), progress=False)
+
+
+def test_a_classifier_that_cannot_be_saved_is_refused_at_the_start(tmp_path):
+    class Local(Constant):
+        pass
+
+    X, y = small_stream()
+    with pytest.raises(CheckpointError, match="cannot be pickled"):
+        run(Local(), ArrayStream(X, y), tmp_path)
+    assert evaluate(Local(), ArrayStream(X, y), progress=False).finished

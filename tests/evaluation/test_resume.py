@@ -1,0 +1,80 @@
+"""Runs that were killed at random points, and went on."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from constant import Constant
+from driftline import CheckpointError
+from driftline.evaluation import evaluate, read_records
+from driftline.evaluation.checkpoint import NAME
+from driftline.evaluation.records import TIMINGS, list_parts
+from driftline.streams import ArrayStream
+from test_amrc import small_stream
+
+SCRIPT = Path(__file__).with_name("killed_run.py")
+
+
+def start(folder, delay):
+    return subprocess.Popen([sys.executable, str(SCRIPT), str(folder), str(delay)])
+
+
+def n_recorded(folder):
+    parts = list_parts(folder / "records")
+    return parts[-1].end if parts else 0
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path, delay):
+    assert start(tmp_path / "whole", delay).wait() == 0
+    rng, folder = random.Random(delay), tmp_path / "killed"
+    for target in sorted(rng.sample(range(1, 400), 3)):
+        process = start(folder, delay)
+        while n_recorded(folder) < target:
+            assert process.poll() is None
+            time.sleep(0.02)
+        time.sleep(rng.uniform(0.0, 0.3))
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        assert read_records(folder).num_rows >= target
+    assert start(folder, delay).wait() == 0
+    whole, killed = (read_records(tmp_path / name).drop_columns(list(TIMINGS)) for name in ("whole", "killed"))
+    assert killed.equals(whole)
+
+
+def test_a_checkpoint_that_is_damaged_or_foreign_is_refused(tmp_path):
+    X, y = small_stream()
+    stream = ArrayStream(X, y)
+
+    def resume():
+        evaluate(Constant(), stream, checkpoint=tmp_path, resume=True, progress=False)
+
+    resume()
+    path = tmp_path / NAME
+    whole = path.read_bytes()
+    for content, message in {
+        whole[:-1]: "checksum does not match",
+        whole.replace(b'"version": 1', b'"version": 9'): "upgrade driftline",
+        whole.replace(b"driftline-run", b"something-else"): "format",
+        b"": "not the checkpoint",
+        b"\xff\xfe": "not the checkpoint",
+    }.items():
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match=message):
+            resume()
+    path.write_bytes(whole)
+    resume()
+
+
+def test_records_that_are_gone_are_noticed(tmp_path):
+    X, y = small_stream()
+    evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, progress=False)
+    for part in (tmp_path / "records").glob("*"):
+        part.unlink()
+    with pytest.raises(CheckpointError, match="parts were removed"):
+        evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, resume=True, progress=False)

@@ -1,0 +1,93 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import cohen_kappa_score
+
+from driftline import AMRC
+from driftline.evaluation import evaluate, read_records
+from driftline.evaluation.summary import Tally
+from driftline.streams import ArrayStream
+from driftline.types import Answers
+from strategies import seeds
+from test_amrc import QUICK, small_stream
+
+
+def answers_of(predictions, probabilities, bounds):
+    n = len(predictions)
+    return Answers(predictions, probabilities, bounds, np.full(n, "ok"), bounds, np.full(n, 0.5), np.full(n, 0.25))
+
+
+@given(
+    seed=seeds,
+    n_classes=st.integers(1, 4),
+    window=st.integers(1, 50),
+    cuts=st.lists(st.integers(1, 99), max_size=5, unique=True),
+)
+def test_the_figures_are_those_of_the_whole_however_it_was_cut(seed, n_classes, window, cuts):
+    rng, n = np.random.default_rng(seed), 100
+    y, said = rng.integers(0, n_classes, n), rng.integers(0, n_classes, n)
+    h, bounds = rng.random(n), rng.random(n)
+    tally = Tally(window)
+    for part in np.split(np.arange(n), sorted(cuts)):
+        tally.add(y[part], answers_of(said[part], h[part], bounds[part]))
+    summary = tally.summary("stream", "model", 0.05, 0, 0)
+    assert summary.error == np.mean(y != said)
+    assert summary.mistakes == np.sum(y != said)
+    assert summary.expected_error == pytest.approx(np.mean(1 - h), rel=1e-12)
+    assert summary.mean_bound == pytest.approx(bounds.mean(), rel=1e-12)
+    assert summary.no_change_error == np.mean(y[1:] != y[:-1])
+    assert summary.majority_error == pytest.approx(1 - np.bincount(y).max() / n, abs=1e-15)
+    assert summary.mistake_bound == pytest.approx(min(bounds.sum() + np.sqrt(2 * n * np.log(20)), n), rel=1e-12)
+    assert summary.predict_seconds == 50.0
+    assert summary.learn_seconds == 25.0
+    if len({*y.tolist(), *said.tolist()}) > 1:
+        assert summary.kappa == pytest.approx(cohen_kappa_score(y, said), abs=1e-12)
+    else:
+        assert summary.kappa is None
+    whole = [slice(i, i + window) for i in range(0, n - window + 1, window)]
+    above = np.mean([np.mean(1 - h[part]) > bounds[part].mean() for part in whole])
+    assert summary.windows_above_bound == pytest.approx(above)
+    course = tally.course()
+    assert [w.first for w in course] == list(range(0, n, window))
+    assert sum(w.n_rows for w in course) == n
+    assert [w.error for w in course] == [np.mean((y != said)[w.first : w.first + window]) for w in course]
+
+
+def test_the_kappa_against_no_change_is_the_share_of_its_mistakes_avoided():
+    tally = Tally(10)
+    y = np.array([0, 1, 0, 1, 0])
+    tally.add(y, answers_of(np.array([0, 1, 0, 0, 0]), np.ones(5), np.ones(5)))
+    summary = tally.summary("stream", "model", 0.05, 0, 0)
+    assert summary.no_change_error == 1.0
+    assert summary.kappa_no_change == pytest.approx(1 - 0.2)
+    constant = Tally(10)
+    constant.add(np.zeros(5, int), answers_of(np.zeros(5, int), np.ones(5), np.ones(5)))
+    assert constant.summary("stream", "model", 0.05, 0, 0).kappa_no_change is None
+
+
+def test_the_summary_agrees_with_the_records_and_with_the_model(tmp_path):
+    X, y = small_stream(n_steps=300)
+    model = AMRC(**QUICK)
+    summary = evaluate(model, ArrayStream(X, y), checkpoint=tmp_path, window=50, progress=False).summary
+    records = read_records(tmp_path).to_pandas()
+    assert summary.error == (records.label != records.prediction).mean()
+    assert summary.expected_error == pytest.approx(1 - records.probability.mean())
+    assert summary.mistake_bound == pytest.approx(model.mistake_bound(0.05), rel=1e-12)
+    assert summary.bound_statuses == records.status.value_counts().to_dict()
+    written = json.loads((tmp_path / "summary.json").read_text())
+    assert written == {**summary.to_dict(), "finished": True}
+
+
+def test_the_summary_can_be_read(tmp_path):
+    X, y = small_stream(n_steps=300)
+    text = str(evaluate(AMRC(**QUICK), ArrayStream(X, y, name="made up"), delay=7, window=50, progress=False).summary)
+    assert text.startswith("AMRC on made up\n")
+    assert "error" in text
+    assert "7 labels that came too late" in text
+    assert "of windows of 50 rows" in text
+    without = str(evaluate(SGDClassifier(), ArrayStream(X, y), progress=False).summary)
+    assert "at most" not in without
