@@ -14,7 +14,7 @@ from constant import Constant
 from driftline import AMRC, CheckpointError, ConfigError, DataError
 from driftline.evaluation import TimeDelay, evaluate, read_records
 from driftline.evaluation.records import TIMINGS
-from driftline.streams import ArrayStream
+from driftline.streams import ArrayStream, RangeScaled
 from strategies import seeds
 from test_amrc import QUICK, assert_same, small_stream
 
@@ -163,6 +163,14 @@ def test_times_reach_the_model_in_usual_increments(tmp_path):
     assert_same(in_days, AMRC(**QUICK).partial_fit(X, y, timestamps=hours / 86400.0))
 
 
+def test_the_look_ahead_of_the_paper_is_a_stream(tmp_path):
+    X, y = small_stream()
+    model, twin = AMRC.paper(scaling="none", **QUICK), AMRC.paper(**QUICK).partial_fit(X, y)
+    summary = evaluate(model, RangeScaled(ArrayStream(X, y)), progress=False).summary
+    assert np.array_equal(model.predict_proba((X - X.min(axis=0)) / np.ptp(X, axis=0)), twin.predict_proba(X))
+    assert summary.mistake_bound == twin.mistake_bound(0.05)
+
+
 def test_a_limit_ends_the_run(tmp_path):
     X, y = small_stream()
     model = AMRC(**QUICK)
@@ -231,6 +239,7 @@ BAD_ARGUMENTS = {
     "delay must be a number": {"delay": [[1]]},
     "resume=True continues": {"resume": True},
     "stream must be a Stream": {"stream": [[1.0]]},
+    "use scaling=.none. on RangeScaled": {"model": AMRC.paper()},
     "model must be a classifier": {"model": AMRC},
 }
 

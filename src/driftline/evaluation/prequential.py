@@ -161,6 +161,11 @@ def _check_parts(model: Any, stream: Any) -> None:
         raise ConfigError(f"stream must be a Stream, such as ArrayStream(X, y) or load(name); got {type(stream)}")
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("predict", "partial_fit")):
         raise ConfigError(f"model must be a classifier with partial_fit and predict; got {model!r}")
+    if getattr(model, "scaling", None) == "file":
+        raise ConfigError(
+            'scaling="file" takes the range of the whole file from the first block, and an evaluation hands rows over '
+            'as they come; use scaling="none" on RangeScaled(stream), which looks ahead in the same way, or "running"'
+        )
 
 
 def _resumed(folder: Path | None, about: dict[str, Any], *, resume: bool) -> State | None:

@@ -2,6 +2,7 @@
 
 from driftline.streams.arrays import ArrayStream
 from driftline.streams.base import Stream
+from driftline.streams.scaling import RangeScaled
 from driftline.streams.synthetic import RotatingGaussians
 
-__all__ = ["ArrayStream", "RotatingGaussians", "Stream"]
+__all__ = ["ArrayStream", "RangeScaled", "RotatingGaussians", "Stream"]
