@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neural_network import MLPClassifier
 
 from constant import Constant
 from driftline import AMRC, CheckpointError, ConfigError, DataError
@@ -97,11 +98,23 @@ def test_scikit_learn_is_asked_then_taught_row_by_row(tmp_path):
     assert records["bound"] == [None] * 60
 
 
-def test_classifiers_without_probabilities_are_evaluated_too(tmp_path):
-    X, y = small_stream()
-    summary = run(SGDClassifier(random_state=0), ArrayStream(X, y), tmp_path).summary
-    assert summary.expected_error is None
-    assert 0.0 < summary.error < 0.6
+@pytest.mark.parametrize(
+    ("model", "has_probabilities"),
+    [
+        (SGDClassifier(random_state=0), False),
+        (Perceptron(random_state=0), False),
+        (GaussianNB(), True),
+        (BernoulliNB(), True),
+        (MLPClassifier(random_state=0), True),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")  # naive Bayes after one row
+def test_classifiers_of_scikit_learn_are_evaluated(model, has_probabilities):
+    X, y = small_stream(n_steps=200, n_classes=3)
+    summary = evaluate(model, ArrayStream(X, np.array(["a", "b", "c"])[y]), progress=False).summary
+    assert summary.error < summary.majority_error
+    assert (summary.expected_error is not None) == has_probabilities
+    assert summary.mean_bound is None
 
 
 def test_a_fitted_classifier_goes_on_from_what_it_knows(tmp_path):
