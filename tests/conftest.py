@@ -5,20 +5,43 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from driftline.streams.catalogue import describe
+
 settings.register_profile("driftline", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("driftline")
 
 
 @pytest.fixture
-def real_stream():
-    """Return a function that reads a stream of $DRIFTLINE_DATA, or skip, saying so."""
+def real_file():
+    """Return a function that finds a file in $DRIFTLINE_DATA, or skips, saying so."""
     folder = os.environ.get("DRIFTLINE_DATA")
 
-    def read(name):
-        path = Path(folder or "") / f"{name}.npz"
+    def find(name):
+        path = Path(folder or "") / name
         if not folder or not path.exists():
-            pytest.skip(f"needs {name}.npz in the folder that DRIFTLINE_DATA names")
-        with np.load(path) as data:
-            return data["X"].astype(float), data["y"].astype(int)
+            pytest.skip(f"needs {name} in the folder that DRIFTLINE_DATA names")
+        return path
+
+    return find
+
+
+@pytest.fixture
+def real_arrays(real_file):
+    """Return a function that reads the arrays of a published stream as they are stored."""
+
+    def read(name):
+        with np.load(real_file(describe(name).file)) as data:
+            return data["X"], data["y"]
+
+    return read
+
+
+@pytest.fixture
+def real_stream(real_arrays):
+    """Return a function that reads rows and labels of a published stream."""
+
+    def read(name):
+        X, y = real_arrays(name)
+        return X.astype(float), y.astype(int)
 
     return read

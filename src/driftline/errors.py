@@ -23,3 +23,7 @@ class CheckpointError(DriftlineError, ValueError):
 
 class MissingExtraError(DriftlineError, ImportError):
     """A package that only this feature needs is not installed; the message says how to install it."""
+
+
+class DownloadError(DriftlineError, OSError):
+    """A file cannot be fetched; the message names it, its address and the folder to put it in by hand."""
