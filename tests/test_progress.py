@@ -13,6 +13,12 @@ def test_a_bar_goes_to_the_standard_error_of_a_terminal(capsys, monkeypatch):
     assert "reading" in captured.err
 
 
+def test_without_a_terminal_nothing_is_shown(capsys):
+    with ProgressBar("reading", 10, unit="rows", shown=True) as bar:
+        bar.advance(10)
+    assert capsys.readouterr().err == ""
+
+
 def test_a_bar_of_unknown_length_can_be_shown():
     with ProgressBar("downloading", None, unit="bytes", shown=True) as bar:
         bar.advance(4)

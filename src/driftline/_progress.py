@@ -5,7 +5,7 @@ from typing import Any, Self
 
 
 class ProgressBar:
-    """A bar with the share done, the time left and a note; nothing where rich is not installed.
+    """A bar with the share done, the time left and a note; nothing without a terminal, or where rich is not installed.
 
     Parameters
     ----------
@@ -52,12 +52,14 @@ def _rich_bar(unit: str) -> Any:
         amount = progress.DownloadColumn(), progress.TransferSpeedColumn()
     else:
         amount = (progress.MofNCompleteColumn(),)
+    console = Console(stderr=True)
     return progress.Progress(
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         *amount,
         progress.TextColumn("{task.fields[note]}"),
         progress.TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,  # else rich ends each bar with an empty line
     )
