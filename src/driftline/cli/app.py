@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 
 from driftline import __version__
+from driftline.cli.data import data
 from driftline.cli.demo import run_demo
 
 app = typer.Typer(
@@ -13,6 +14,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
+app.add_typer(data, name="data")
 
 
 def _print_version(wanted: bool) -> None:

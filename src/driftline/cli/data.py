@@ -1,0 +1,165 @@
+"""The commands about published streams: list them, say what is known of one, fetch them."""
+
+import json
+from dataclasses import asdict
+from textwrap import wrap
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from driftline.errors import DriftlineError
+from driftline.streams.catalogue import Column, Dataset, Statistics, describe, names
+from driftline.streams.loading import normal_form
+from driftline.streams.places import Found, find
+
+data = typer.Typer(
+    help="Published streams: what they are, where they are, and how to get them.\n\n"
+    "They are looked for in the folder that DRIFTLINE_DATA names, then in the user's cache (or the folder that "
+    "DRIFTLINE_CACHE names). In Python: driftline.streams.load(NAME).",
+    no_args_is_help=True,
+)
+INDENT = 12
+"""Width of the headings of what is known of a stream."""
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+@data.command("list")
+def list_all(as_json: Json = False) -> None:
+    """List the published streams, their statistics, and where they are.
+
+    Majority is the share of the largest class, no change the error of predicting the previous label, both in percent.
+    A stream that is raw is there as its authors publish it, and is converted when it is loaded.
+    """
+    datasets = [describe(name) for name in names()]
+    if as_json:
+        _print_json([_record(dataset) for dataset in datasets])
+        return
+    table = Table(caption="! beware: driftline data info NAME says of what", caption_justify="left")
+    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
+    for heading in ("name", "rows", "columns", "classes", "majority", "no change", "where"):
+        table.add_column(heading, justify="left" if heading in ("name", "where") else "right", no_wrap=True)
+    for dataset in datasets:
+        statistics = dataset.measured or dataset.published
+        table.add_row(
+            f"{dataset.name} !" if dataset.traps else dataset.name,
+            f"{dataset.rows:,}",
+            str(len(dataset.columns)),
+            str(len(dataset.classes)),
+            *(("", "") if statistics is None else (f"{statistics.majority:.1f}", f"{statistics.no_change:.2f}")),
+            _where(find(dataset)),
+        )
+    Console().print(table, highlight=False)
+
+
+@data.command()
+def info(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A stream; driftline data list shows all.", show_default=False)
+    ],
+    as_json: Json = False,
+) -> None:
+    """Say all that is known of a published stream: columns, traps, origin, licence, digests, and where it is."""
+    dataset = describe(name)
+    if as_json:
+        _print_json(_record(dataset))
+        return
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print(_wrap(f"{dataset.name}: {dataset.title}", console.width, indent=0), style="bold", end="\n\n")
+    for heading, text in _facts(dataset, find(dataset)):
+        for i, paragraph in enumerate(text.splitlines()):
+            console.print(f"{'' if i else heading:<{INDENT}}", style="bold", end="")
+            console.print(_wrap(paragraph, console.width, INDENT))
+
+
+@data.command()
+def fetch(
+    wanted: Annotated[list[str], typer.Argument(metavar="NAME", help="Streams, or the word all.", show_default=False)],
+) -> None:
+    """Download streams, convert them to the normal form, check them and keep them in the cache.
+
+    A stream that is here already is checked. Where one fails, the others are fetched all the same. For example:
+
+    driftline data fetch weather poker
+    """
+    datasets = [describe(name) for name in (names() if wanted == ["all"] else wanted)]
+    failed = []
+    for dataset in datasets:
+        try:
+            typer.echo(f"{dataset.name}: {normal_form(dataset)}")
+        except DriftlineError as error:
+            failed.append(dataset.name)
+            typer.echo(f"driftline: {error}", err=True)
+    if failed:
+        typer.echo(f"driftline: not fetched: {', '.join(failed)}", err=True)
+        raise typer.Exit(1)
+
+
+def _where(found: Found | None) -> str:
+    if found is None:
+        return "not here"
+    return f"{found.place}, raw" if found.is_original else found.place
+
+
+def _record(dataset: Dataset) -> dict[str, Any]:
+    """Return all that is known of a stream, for programs; `place` is None and `files` empty if it is not here."""
+    found = find(dataset)
+    return {
+        **asdict(dataset),
+        "rows": dataset.rows,
+        "place": found and found.place,
+        "files": [str(path) for path in found.paths] if found else [],
+        "raw": found is not None and found.is_original,
+    }
+
+
+def _facts(dataset: Dataset, found: Found | None) -> list[tuple[str, str]]:
+    """Return headings and what is below them, paragraph by paragraph."""
+    groups: dict[tuple[Any, ...], list[Column]] = {}
+    for column in dataset.columns:
+        groups.setdefault((column.kind, column.meaning, column.values, column.leaks), []).append(column)
+    return [
+        ("where", "\n".join([_where(found), *map(str, found.paths if found else ())])),
+        ("beware", "\n".join(dataset.traps)),
+        ("note", "\n".join(dataset.notes)),
+        ("columns", "\n".join([f"{len(dataset.columns)} in all", *map(_columns, groups.values())])),
+        ("classes", ", ".join(f"{label}: {name}" for label, name in enumerate(dataset.classes))),
+        ("measured", _statistics(dataset.measured)),
+        ("published", _statistics(dataset.published)),
+        ("cite", dataset.citation),
+        ("home", "\n".join(dataset.home)),
+        ("licence", dataset.licence),
+        ("derivation", dataset.derivation),
+        ("originals", "\nor\n".join("\n".join(file.address for file in files) for files in dataset.originals)),
+        ("file", f"{dataset.file}: X of {dataset.rows:,} × {len(dataset.columns)}, y of {dataset.rows:,}"),
+        ("sha256", dataset.sha256 or "not known"),
+        ("content", dataset.content or "not known"),
+    ]
+
+
+def _columns(group: list[Column]) -> str:
+    column, several = group[0], [column.name for column in group]
+    label = ", ".join(several) if len(several) <= 10 else f"{several[0]} … {several[-1]}"
+    values = " ".join(column.values) if len(column.values) <= 20 else f"{' '.join(column.values[:9])} …"
+    listed = f" of {len(column.values)} values, {values}" if column.values else ""
+    return f"{label}: {column.kind}{listed}{'; ' if column.meaning else ''}{column.meaning}"
+
+
+def _statistics(statistics: Statistics | None) -> str:
+    if statistics is None:
+        return ""
+    return (
+        f"{statistics.rows:,} rows × {statistics.columns}, {statistics.classes} classes, "
+        f"majority {statistics.majority}%, no change {statistics.no_change}%"
+    )
+
+
+def _wrap(paragraph: str, width: int, indent: int) -> str:
+    """Return a paragraph in lines, all but the first of them indented; words such as addresses stay whole."""
+    lines = wrap(paragraph, max(width - indent, 20), break_long_words=False, break_on_hyphens=False)
+    return f"\n{'':{indent}}".join(lines)
+
+
+def _print_json(content: Any) -> None:
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
