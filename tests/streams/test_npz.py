@@ -159,3 +159,15 @@ def test_a_file_replaced_under_an_open_stream_is_noticed(tmp_path):
     np.savez(path, X=np.ones((2, 2)), y=[0, 1])
     with pytest.raises(DataError, match="not the file that it was"):
         list(stream.blocks())
+
+
+def test_an_array_that_goes_on_after_its_last_row_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.ones((3, 2)), y=[0, 1, 0])
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content + 8 * b"\0" if name == "X.npy" else content)
+    with pytest.raises(DataError, match="X goes on after its last row"):
+        list(NpzStream(path).blocks())
