@@ -76,6 +76,11 @@ def test_double_precision_is_kept_where_single_would_lose_something(tmp_path):
     assert converted[1, 0] == 0.1
 
 
+def test_blank_lines_hold_no_row(tmp_path):
+    (tmp_path / "pebbles.csv").write_bytes(CSV.replace(b"\n0.25", b"\n\n0.25") + b"\n\n")
+    assert_same(convert(pebbles(), [tmp_path / "pebbles.csv"]), (X, y))
+
+
 def test_packed_files_are_read_like_plain_ones(tmp_path):
     (tmp_path / "a.csv").write_bytes(CSV)
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(CSV))

@@ -77,7 +77,7 @@ def _csv(dataset: Dataset, originals: Sequence[Path]) -> Rows:
         names, expected = next(cells, []), [column.name for column in dataset.columns]
         if names[:-1] != expected:
             raise ValueError(f"expected the columns {', '.join(expected)} and a label; got {', '.join(names)}")
-        return _gather(enumerate(cells, start=2), dataset.columns)
+        return _gather(((line, row) for line, row in enumerate(cells, start=2) if row), dataset.columns)
 
 
 def _arff(dataset: Dataset, originals: Sequence[Path]) -> Rows:
