@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from driftline.amrc import AMRC
-    from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError, MissingExtraError
+    from driftline.errors import (
+        CheckpointError,
+        ConfigError,
+        DataError,
+        DownloadError,
+        DriftlineError,
+        MissingExtraError,
+    )
     from driftline.types import Answers, Status, Step, UncertaintySet
 
     __version__: str
@@ -19,6 +26,7 @@ __all__ = [
     "CheckpointError",
     "ConfigError",
     "DataError",
+    "DownloadError",
     "DriftlineError",
     "MissingExtraError",
     "Status",
@@ -32,6 +40,7 @@ _HOMES = {
     "CheckpointError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
+    "DownloadError": "errors",
     "DriftlineError": "errors",
     "MissingExtraError": "errors",
     "Status": "types",
