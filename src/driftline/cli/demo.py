@@ -56,7 +56,7 @@ def follow(order: int, n_steps: int, seed: int, report: Callable[[], None] = lam
     iterator = model.steps(X, y, classes=[0, 1])
     steps, truth, seconds = [], np.empty(n_steps), 0.0
     for t in range(n_steps):
-        truth[t] = stream.rule_error(t + 1, model.predict_proba)
+        truth[t] = stream.rule_error(t + 1, model.predict_proba).value
         start = time.perf_counter()
         steps.append(next(iterator))
         seconds += time.perf_counter() - start

@@ -3,9 +3,27 @@
 from driftline.streams import catalogue
 from driftline.streams.arrays import ArrayStream
 from driftline.streams.base import Stream
+from driftline.streams.components import GaussianComponents
 from driftline.streams.loading import load
+from driftline.streams.mixtures import DriftingGaussians, SyntheticStream
 from driftline.streams.npz import NpzStream
+from driftline.streams.risk import ErrorProbability
 from driftline.streams.scaling import RangeScaled
-from driftline.streams.synthetic import RotatingGaussians
+from driftline.streams.synthetic import DriftingFeatures, GaussianClasses, MovingClass, RotatingGaussians
 
-__all__ = ["ArrayStream", "NpzStream", "RangeScaled", "RotatingGaussians", "Stream", "catalogue", "load"]
+__all__ = [
+    "ArrayStream",
+    "DriftingFeatures",
+    "DriftingGaussians",
+    "ErrorProbability",
+    "GaussianClasses",
+    "GaussianComponents",
+    "MovingClass",
+    "NpzStream",
+    "RangeScaled",
+    "RotatingGaussians",
+    "Stream",
+    "SyntheticStream",
+    "catalogue",
+    "load",
+]

@@ -1,30 +1,38 @@
-"""Synthetic streams whose distribution is known at every step."""
+"""Synthetic streams whose classes are Gaussian, and whose distribution is known at every step."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from typing import Self
 
 import numpy as np
-from scipy.special import ndtr
+from numpy.typing import ArrayLike
 
-from driftline.types import Labels, Matrix, Vector
+from driftline.errors import ConfigError
+from driftline.streams._parameters import numbers, whole_number
+from driftline.streams.components import GaussianComponents
+from driftline.streams.mixtures import DriftingGaussians
+from driftline.types import Matrix, Vector
 
-QUADRATURE_NODES = 48
-"""Nodes a dimension of the Gauss-Hermite rule for expectations."""
+RADIUS = 4.0
+"""How far the means of the paper's classes are from the origin; the other streams have that scale too."""
+VARIANCE = 2.0
+"""Variance of the features of the paper's classes."""
 
 
 @dataclass(frozen=True, slots=True)
-class RotatingGaussians:
-    """The paper's synthetic stream: two Gaussian classes whose means swing to and fro on a circle.
+class RotatingGaussians(DriftingGaussians):
+    """The paper's synthetic stream: Gaussian classes whose means swing to and fro on a circle.
 
     At time t = 1, 2, … a label y ∈ {1, 2} comes with probability 1/2 each, and the instance is Gaussian
     with mean ``4 [cos, sin](π((cos(ωt) - 3)/2 + y))`` and variance 2 in both coordinates. Labels are
-    returned as 0 and 1.
+    returned as 0 and 1. With c classes, y ∈ {1, …, c} comes with probability 1/c, and 2y/c takes its place in
+    the mean.
 
     Attributes
     ----------
     angular_rate : float, default=0.1
         ω.
+    n_classes : int, default=2
+        Number of classes c, two in the paper.
 
     Examples
     --------
@@ -35,115 +43,256 @@ class RotatingGaussians:
     >>> stream.class_means(1).round(2)
     array([[ 4.  , -0.03],
            [-4.  ,  0.03]])
+    >>> error = stream.linear_error(1, weights=[[1, 0], [-1, 0]])
+    >>> round(error.value, 6), error.standard_error
+    (0.00234, 0.0)
     """
 
     angular_rate: float = 0.1
-    radius = 4.0
-    variance = 2.0
+    n_classes: int = 2
 
-    def class_means(self, t: float) -> Matrix:
-        """Return E[x | y] at time t.
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        object.__setattr__(self, "angular_rate", float(numbers("angular_rate", self.angular_rate, ())))
+        whole_number("n_classes", self.n_classes, at_least=2)
 
-        Parameters
-        ----------
-        t : float
-            Time.
-
-        Returns
-        -------
-        ndarray of shape (2, 2)
-            A row for each class.
-        """
-        angle = np.pi * ((np.cos(self.angular_rate * t) - 3.0) / 2.0 + np.array([1.0, 2.0]))
-        return self.radius * np.column_stack([np.cos(angle), np.sin(angle)])
-
-    def expectations(self, t: float) -> Matrix:
-        """Return the true τ_t = p(y) E[x | y] of linear features without intercept.
+    def components(self, times: Vector) -> GaussianComponents:
+        """Return the components, one a class.
 
         Parameters
         ----------
-        t : float
-            Time.
+        times : ndarray of shape (n,)
+            Times.
 
         Returns
         -------
-        ndarray of shape (2, 2)
-            A row for each class.
+        GaussianComponents
+            Weights, means and deviations at those times.
         """
-        return self.class_means(t) / 2.0
+        place = 2.0 * np.arange(1.0, self.n_classes + 1.0) / self.n_classes
+        swing = (np.cos(self.angular_rate * times) - 3.0) / 2.0
+        return _equally_likely(_on_circle(np.pi * (swing[:, None] + place)))
 
-    def sample(self, n_steps: int, *, seed: int) -> tuple[Matrix, Labels]:
-        """Draw the instances and labels of the times 1 to `n_steps`.
+
+@dataclass(frozen=True, slots=True)
+class MovingClass(DriftingGaussians):
+    """One class moves while the others stand still: the paper's first figure.
+
+    Class 0 goes around the others at a steady pace, and always as near to them: the best rule keeps changing, while
+    only one of the class means does. A learner with one rate of change for everything must either forget what
+    stands still or lose what moves.
+
+    With two classes the other one stands at the origin, and class 0 goes around it at distance 4. With more they
+    stand on a circle of radius 4, and class 0 goes around on one of radius 8. All are equally likely, and their
+    features have variance 2.
+
+    Attributes
+    ----------
+    angular_rate : float, default=0.01
+        Angle, in radians, by which class 0 moves in a step.
+    n_classes : int, default=2
+        Number of classes.
+
+    Examples
+    --------
+    >>> stream = MovingClass(n_classes=3)
+    >>> stream.class_means([1, 100]).round(1)
+    array([[[ 8. ,  0.1],
+            [ 4. ,  0. ],
+            [-4. ,  0. ]],
+    <BLANKLINE>
+           [[ 4.3,  6.7],
+            [ 4. ,  0. ],
+            [-4. ,  0. ]]])
+    """
+
+    angular_rate: float = 0.01
+    n_classes: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        object.__setattr__(self, "angular_rate", float(numbers("angular_rate", self.angular_rate, ())))
+        whole_number("n_classes", self.n_classes, at_least=2)
+
+    def components(self, times: Vector) -> GaussianComponents:
+        """Return the components, one a class.
 
         Parameters
         ----------
-        n_steps : int
-            Length of the stream.
-        seed : int
-            Seed: the same seed gives the same stream.
+        times : ndarray of shape (n,)
+            Times.
 
         Returns
         -------
-        X : ndarray of shape (n_steps, 2)
-            Instances.
-        y : ndarray of shape (n_steps,)
-            Labels.
+        GaussianComponents
+            Weights, means and deviations at those times.
         """
-        rng = np.random.default_rng(seed)
-        labels = rng.integers(0, 2, n_steps)
-        noise = np.sqrt(self.variance) * rng.standard_normal((n_steps, 2))
-        means = np.array([self.class_means(t)[label] for t, label in enumerate(labels, start=1)])
-        return means.reshape(n_steps, 2) + noise, labels
+        n_standing = self.n_classes - 1
+        standing = _on_circle(2.0 * np.pi * np.arange(n_standing) / n_standing)
+        inner = 0.0 if n_standing == 1 else 1.0
+        means = np.empty((times.size, self.n_classes, 2))
+        means[:, 0] = (1.0 + inner) * _on_circle(self.angular_rate * times)
+        means[:, 1:] = inner * standing
+        return _equally_likely(means)
 
-    def linear_error(self, t: float, weights: Matrix) -> float:
-        """Return the error probability of the rule argmax_y weights_y·x, in closed form.
+
+@dataclass(frozen=True, slots=True)
+class DriftingFeatures(DriftingGaussians):
+    """Each feature drifts at a rate of its own.
+
+    Feature j of class y has mean ``a cos(rates_j t + 2πy/c + πj/d)`` at time t, for y = 0, …, c - 1 and
+    j = 0, …, d - 1, with ``a = 4 √(2/d)``, and variance 2; classes are equally likely. The last term of the
+    angle sets the features off against each other, so that classes do not meet in all of them at once: where all
+    rates are the same, and there are two features or more, the means stay at distance 4 from the origin.
+
+    With one rate of change for all features, a learner forgets the slow ones or lags behind the quick ones.
+
+    Attributes
+    ----------
+    rates : sequence of float, default=(0.0, 0.001, 0.01, 0.1)
+        Angle, in radians, by which each feature moves in a step; as many as there are features.
+    n_classes : int, default=2
+        Number of classes c.
+
+    Examples
+    --------
+    >>> stream = DriftingFeatures(rates=(0.0, 0.1))
+    >>> stream.class_means([0, 10]).round(1)
+    array([[[ 4. ,  0. ],
+            [-4. , -0. ]],
+    <BLANKLINE>
+           [[ 4. , -3.4],
+            [-4. ,  3.4]]])
+    """
+
+    rates: ArrayLike = (0.0, 0.001, 0.01, 0.1)
+    n_classes: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        object.__setattr__(self, "rates", tuple(numbers("rates", self.rates, (None,)).tolist()))
+        whole_number("n_classes", self.n_classes, at_least=2)
+
+    def components(self, times: Vector) -> GaussianComponents:
+        """Return the components, one a class.
 
         Parameters
         ----------
-        t : float
-            Time.
-        weights : ndarray of shape (2, 2)
-            A row for each class; equal rows give the error of guessing, 1/2.
+        times : ndarray of shape (n,)
+            Times.
 
         Returns
         -------
-        float
-            The error probability at time t.
+        GaussianComponents
+            Weights, means and deviations at those times.
         """
-        normal = weights[1] - weights[0]
-        length = float(np.linalg.norm(normal))
-        if length == 0.0:
-            return 0.5
-        depth = self.class_means(t) @ normal / (length * np.sqrt(self.variance))
-        return float(ndtr(depth[0]) + ndtr(-depth[1])) / 2.0
+        rates = np.asarray(self.rates)
+        classes = 2.0 * np.pi * np.arange(self.n_classes) / self.n_classes
+        features = np.pi * np.arange(rates.size) / rates.size
+        angles = times[:, None, None] * rates + classes[:, None] + features
+        return _equally_likely(RADIUS * np.sqrt(2.0 / rates.size) * np.cos(angles))
 
-    def rule_error(self, t: float, probabilities: Callable[[Matrix], Matrix]) -> float:
-        """Return the error probability of a randomised rule x ↦ h(·|x).
 
-        By Gauss-Hermite quadrature of 1 - h(y|x), good to about 0.004 for the rules of minimax risk
-        classifiers.
+@dataclass(frozen=True, slots=True)
+class GaussianClasses(DriftingGaussians):
+    """Gaussian classes that stand still: a concept, for streams that change from one to another.
+
+    Attributes
+    ----------
+    means : array-like of shape (n_classes, n_features)
+        Mean of each class.
+    deviations : float or array-like of shape (n_features,) or (n_classes, n_features), default=1.0
+        Standard deviations of the features, which are independent within a class.
+    probabilities : array-like of shape (n_classes,), optional
+        Probability of each class; equal by default. A class of probability 0 does not occur.
+
+    Examples
+    --------
+    >>> concept = GaussianClasses([[0.0, 0.0], [3.0, 0.0]], deviations=[1.0, 5.0], probabilities=[0.9, 0.1])
+    >>> concept.expectations(1)
+    array([[0. , 0. ],
+           [0.3, 0. ]])
+    >>> GaussianClasses.on_circle(4).class_means(1).round(2) + 0.0
+    array([[ 4.,  0.],
+           [ 0.,  4.],
+           [-4.,  0.],
+           [ 0., -4.]])
+    """
+
+    means: ArrayLike
+    deviations: ArrayLike = 1.0
+    probabilities: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        # As tuples, so that concepts are equal if their numbers are, and nobody changes them.
+        means = numbers("means", self.means, (None, None))
+        deviations = numbers("deviations", self.deviations)
+        if deviations.shape not in ((), means.shape[1:], means.shape) or not np.all(deviations > 0.0):
+            raise ConfigError(
+                f"deviations must be positive: one number, one for each of the {means.shape[1]} features, or a row of "
+                f"these for each of the {len(means)} classes; got {self.deviations!r}"
+            )
+        object.__setattr__(self, "means", _as_tuples(means))
+        object.__setattr__(self, "deviations", _as_tuples(np.broadcast_to(deviations, means.shape)))
+        if self.probabilities is not None:
+            p = numbers("probabilities", self.probabilities, (len(means),))
+            if np.any(p < 0.0) or abs(p.sum() - 1.0) > 1e-9:
+                raise ConfigError(f"probabilities must be from 0 up and sum to 1; got {self.probabilities!r}")
+            object.__setattr__(self, "probabilities", tuple((p / p.sum()).tolist()))
+
+    @classmethod
+    def on_circle(cls, n_classes: int = 2, *, turn: float = 0.0) -> Self:
+        """Put equally likely classes of variance 2 on a circle of radius 4, at equal distances.
+
+        Turned by 1/n_classes, each class takes the place of the next: instances come from where they came before,
+        with other labels.
 
         Parameters
         ----------
-        t : float
-            Time.
-        probabilities : callable
-            From instances, one a row, to the probabilities of the two labels: a model's `predict_proba`.
+        n_classes : int, default=2
+            Number of classes.
+        turn : float, default=0.0
+            Part of a full turn from the first axis to class 0.
 
         Returns
         -------
-        float
-            The error probability at time t.
+        GaussianClasses
+            The concept.
         """
-        nodes, masses = _standard_normal_plane()
-        noise = np.sqrt(self.variance) * nodes
-        wrong = [masses @ (1.0 - probabilities(mean + noise)[:, y]) for y, mean in enumerate(self.class_means(t))]
-        return float(np.mean(wrong))
+        whole_number("n_classes", n_classes, at_least=2)
+        angles = 2.0 * np.pi * (np.arange(n_classes) / n_classes + numbers("turn", turn, ()))
+        return cls(_on_circle(angles), np.sqrt(VARIANCE))
+
+    def components(self, times: Vector) -> GaussianComponents:
+        """Return the components, one a class.
+
+        Parameters
+        ----------
+        times : ndarray of shape (n,)
+            Times, at all of which they are the same.
+
+        Returns
+        -------
+        GaussianComponents
+            Weights, means and deviations.
+        """
+        means = np.asarray(self.means)[None]
+        c = means.shape[1]
+        p = np.full(c, 1.0 / c) if self.probabilities is None else np.asarray(self.probabilities)
+        return GaussianComponents(np.arange(c), p[None], means, np.asarray(self.deviations)[None])
 
 
-@cache
-def _standard_normal_plane() -> tuple[Matrix, Vector]:
-    """Return nodes in the plane and their masses, for expectations of a standard normal pair."""
-    nodes, masses = np.polynomial.hermite_e.hermegauss(QUADRATURE_NODES)
-    grid = np.array(np.meshgrid(nodes, nodes)).reshape(2, -1).T
-    return grid, np.outer(masses, masses).ravel() / masses.sum() ** 2
+def _on_circle(angles: Vector) -> Vector:
+    return RADIUS * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+def _equally_likely(means: Vector) -> GaussianComponents:
+    """Return one component a class, all of the same weight and with the paper's variance."""
+    c = means.shape[1]
+    deviations = np.full((1, c, 1), np.sqrt(VARIANCE))
+    return GaussianComponents(np.arange(c), np.full((1, c), 1.0 / c), means, deviations)
+
+
+def _as_tuples(matrix: Matrix) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, matrix.tolist()))

@@ -1,0 +1,67 @@
+"""Checks of the parameters of synthetic streams."""
+
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import ConfigError
+from driftline.types import Vector
+
+
+def whole_number(name: str, value: Any, *, at_least: int) -> int:
+    """Return a whole number as a plain one, or refuse what is none or too small.
+
+    Parameters
+    ----------
+    name : str
+        What to call the parameter.
+    value : object
+        Its value.
+    at_least : int
+        The smallest that can work.
+
+    Returns
+    -------
+    int
+        The number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
+    return int(value)
+
+
+def numbers(name: str, values: Any, shape: tuple[int | None, ...] | None = None) -> Vector:
+    """Return finite numbers as an array, or refuse what is none.
+
+    Parameters
+    ----------
+    name : str
+        What to call the parameter.
+    values : object
+        Its value.
+    shape : tuple of int or None, optional
+        The shape that it must have, with None for any length but 0; any shape by default.
+
+    Returns
+    -------
+    ndarray
+        The numbers.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ConfigError(f"{name} must be numbers in an array; got {values!r}") from error
+    if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        raise ConfigError(f"{name} must be finite numbers; got {values!r}")
+    if shape is not None and not _fits(array.shape, shape):
+        wanted = ", ".join("any" if n is None else str(n) for n in shape)
+        raise ConfigError(
+            f"{name} must be {f'numbers of shape ({wanted})' if shape else 'one number'}; got shape {array.shape}"
+        )
+    return array.astype(np.float64)
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(
+        n == m or (m is None and n > 0) for n, m in zip(shape, wanted, strict=True)
+    )
