@@ -2,7 +2,22 @@
 
 import numpy as np
 
-from driftline.streams import DriftingFeatures, GaussianClasses, MovingClass, RotatingGaussians
+from driftline.streams import (
+    AbruptDrift,
+    DriftingFeatures,
+    GaussianClasses,
+    GradualDrift,
+    MovingClass,
+    RecurringDrift,
+    ReoccurringClasses,
+    RotatingGaussians,
+)
+
+
+def on_circle(n_classes, n_concepts):
+    """Concepts in which each class takes the place of the next."""
+    return [GaussianClasses.on_circle(n_classes, turn=k / n_classes) for k in range(n_concepts)]
+
 
 EVERY_KIND = {
     "rotating": RotatingGaussians(),
@@ -12,6 +27,14 @@ EVERY_KIND = {
     "features": DriftingFeatures(),
     "features, 3 classes": DriftingFeatures(rates=(0.02, 0.0, 0.3), n_classes=3),
     "standing": GaussianClasses([[0, 1, 2], [3, -1, 0]], deviations=[1, 2, 0.5], probabilities=[0.8, 0.2]),
+    "abrupt": AbruptDrift(at=[700]),
+    "abrupt, 4 classes": AbruptDrift(on_circle(4, 3), at=[500, 3000]),
+    "gradual": GradualDrift(at=[1000], width=2000),
+    "gradual, 3 classes": GradualDrift([MovingClass(n_classes=3), *on_circle(3, 2)], at=[300, 2500], width=1500),
+    "recurring": RecurringDrift(period=600),
+    "recurring, 3 classes": RecurringDrift(on_circle(3, 3), period=450),
+    "reoccurring": ReoccurringClasses(),
+    "reoccurring, drifting": ReoccurringClasses(RotatingGaussians(n_classes=4), [(0, 1), (2, 3), (0, 1, 2, 3)], 333),
 }
 """One or two of each, that change within some thousand steps."""
 

@@ -82,7 +82,7 @@ def test_blocks_are_not_repeated():
 @settings(max_examples=25)
 @given(n_rows=st.integers(1, 3 * BLOCK_ROWS), start=st.integers(0, 3 * BLOCK_ROWS))
 def test_blocks_are_the_rows_from_the_start_on(n_rows, start):
-    distribution = EVERY_KIND["rotating, 5 classes"]
+    distribution = EVERY_KIND["reoccurring, drifting"]
     X, y = distribution.sample(n_rows, seed=4)
     blocks = list(distribution.stream(n_rows, seed=4).blocks(start))
     assert all(0 < len(block.rows) <= BLOCK_ROWS for block in blocks)
@@ -101,6 +101,10 @@ def test_streams_are_streams(distribution):
     assert stream.name == type(distribution).__name__
     assert stream.classes().tolist() == list(range(distribution.n_classes))
     assert stream.distribution is distribution
+
+
+def test_classes_are_those_that_occur():
+    assert EVERY_KIND["reoccurring, drifting"].stream(333, seed=0).classes().tolist() == [0, 1]
 
 
 def test_a_component_of_weight_zero_is_never_chosen_whatever_the_rounding():

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 from distributions import EVERY_KIND, rows_at
 from driftline import ConfigError, DataError, rules
-from driftline.streams import GaussianClasses, RotatingGaussians
+from driftline.streams import GaussianClasses, GradualDrift, RotatingGaussians
 from driftline.types import Rule
 from strategies import moderate, seeds
 
@@ -70,6 +70,15 @@ def test_two_classes_have_a_closed_form(t):
     depth = stream.class_means(t) @ normal / (np.linalg.norm(normal) * np.sqrt(2))
     error = stream.linear_error(t, weights)
     assert error.value == pytest.approx((ndtr(depth[0]) + ndtr(-depth[1])) / 2, rel=1e-12)
+    assert error.standard_error == 0
+
+
+def test_a_mixture_errs_as_its_parts_do_on_average():
+    weights, intercepts = np.array([[1.0, 0.2], [-0.5, 0.0]]), np.array([0.1, -0.7])
+    drift = GradualDrift(at=[100], width=100)
+    before, after = (drift.linear_error(t, weights, intercepts).value for t in (100, 200))
+    error = drift.linear_error(175, weights, intercepts)
+    assert error.value == pytest.approx(0.25 * before + 0.75 * after, rel=1e-12)
     assert error.standard_error == 0
 
 

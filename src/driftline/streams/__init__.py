@@ -9,18 +9,23 @@ from driftline.streams.mixtures import DriftingGaussians, SyntheticStream
 from driftline.streams.npz import NpzStream
 from driftline.streams.risk import ErrorProbability
 from driftline.streams.scaling import RangeScaled
+from driftline.streams.schedules import AbruptDrift, GradualDrift, RecurringDrift, ReoccurringClasses
 from driftline.streams.synthetic import DriftingFeatures, GaussianClasses, MovingClass, RotatingGaussians
 
 __all__ = [
+    "AbruptDrift",
     "ArrayStream",
     "DriftingFeatures",
     "DriftingGaussians",
     "ErrorProbability",
     "GaussianClasses",
     "GaussianComponents",
+    "GradualDrift",
     "MovingClass",
     "NpzStream",
     "RangeScaled",
+    "RecurringDrift",
+    "ReoccurringClasses",
     "RotatingGaussians",
     "Stream",
     "SyntheticStream",
