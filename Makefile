@@ -36,6 +36,7 @@ check: .venv/check ## Lint, types, docstrings and import contract.
 
 bench: .venv/bench ## Measure speed and memory, as ratios against references in the same run.
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench_evaluation.py
 
 clean: ## Remove what was made.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -39,8 +39,10 @@ VERSION = 1
 METADATA = b"driftline.records"
 MERGED_AT_ONCE = 16
 """Parts of a level that are merged into one of the next."""
-LARGEST_PART = 2**20
+LARGEST_PART = 2**18
 """Most records in a part: merging holds them in memory."""
+MOST_WAITING = 2**16
+"""Records that may wait in memory to be written."""
 TIMINGS = ("predict_seconds", "learn_seconds")
 """The columns that two runs of the same evaluation do not share."""
 
@@ -126,6 +128,11 @@ class RecordWriter:
         }
         self._waiting.append(pa.table(columns))
         self._next += n
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many records wait that they should be written."""
+        return sum(table.num_rows for table in self._waiting) >= MOST_WAITING
 
     def flush(self) -> None:
         """Write what waits, and merge parts where they have become many."""

@@ -156,7 +156,7 @@ class Run:
     def _save(self, *, at_once: bool) -> None:
         if self._records is None or self._folder is None:
             return
-        if at_once or self._timer.is_record_due():
+        if at_once or self._timer.is_record_due() or self._records.is_full:
             self._records.flush()
             self._timer.recorded()
             if self._is_whole and (at_once or self._timer.is_checkpoint_due()):

@@ -1,0 +1,107 @@
+"""What an evaluation costs beside the classifier: rows a second, and memory, in the same run.
+
+`make bench` prints a table. Each figure is the median of three runs.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from constant import Constant
+from driftline import AMRC
+from driftline.evaluation import evaluate
+from driftline.streams import ArrayStream, RotatingGaussians
+
+N_ROWS = 500_000
+console = Console(width=120)
+
+
+def seconds(function):
+    """Return the median seconds of three calls."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return median(times)
+
+
+def plain_loop(model, X, y):
+    """Test, then train, as one would write it: the reference."""
+    wrong = 0
+    for t in range(len(X)):
+        wrong += model.predict(X[t : t + 1])[0] != y[t]
+        model.partial_fit(X[t : t + 1], y[t : t + 1])
+    return wrong
+
+
+def loop_cost(table):
+    """Time 500,000 rows through a classifier that costs nothing."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N_ROWS, 8)), rng.integers(0, 2, N_ROWS)
+    stream = ArrayStream(X, y)
+    reference = N_ROWS / seconds(lambda: plain_loop(Constant(), X, y))
+    rates = {"constant classifier": N_ROWS / seconds(lambda: evaluate(Constant(), stream, progress=False))}
+    with tempfile.TemporaryDirectory() as folder:
+        runs = (Path(folder) / str(i) for i in range(3))
+        rates["  with records and checkpoints"] = N_ROWS / seconds(
+            lambda: evaluate(Constant(), stream, progress=False, checkpoint=next(runs))
+        )
+    for name, rate in rates.items():
+        against = f"plain loop {reference:,.0f} rows/s"
+        table.add_row(name, f"{rate:,.0f} rows/s", against, f"{rate / reference:.1f} × faster", "≥ 100,000 rows/s")
+
+
+def overhead(table):
+    """Time AMRC in an evaluation against its own steps."""
+    X, y = RotatingGaussians().sample(2000, seed=0)
+    stream = ArrayStream(X, y)
+    parameters = {"scaling": "none", "intercept": False, "n_iterations": 100}
+    AMRC(**parameters).partial_fit(X[:10], y[:10])
+    own = seconds(lambda: AMRC(**parameters).partial_fit(X, y)) / len(X)
+    run = seconds(lambda: evaluate(AMRC(**parameters), stream, progress=False)) / len(X)
+    table.add_row(
+        "AMRC, 100 iterations", f"{1e6 * run:.0f} µs/row", f"steps {1e6 * own:.0f} µs/row", f"{run / own:.2f} ×", ""
+    )
+
+
+def peak_megabytes(n_rows):
+    """Return the peak memory of a process that evaluates a stream of some length, with records."""
+    code = f"import bench_evaluation; print(bench_evaluation.run_for_memory({n_rows}))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=Path(__file__).parent
+    )
+    return float(result.stdout)
+
+
+def run_for_memory(n_rows):
+    """Evaluate a long stream; return the peak memory of this process in megabytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        stream = RotatingGaussians().stream(n_rows, seed=0)
+        evaluate(Constant(), stream, progress=False, checkpoint=Path(folder) / "run")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # kilobytes on Linux
+
+
+def main():
+    """Measure everything and print it."""
+    table = Table(title="driftline benchmarks: evaluation, beside the classifier")
+    for name in ("what", "measured", "reference", "ratio", "goal"):
+        table.add_column(name, justify="left" if name == "what" else "right")
+    loop_cost(table)
+    overhead(table)
+    short, long = peak_megabytes(100_000), peak_megabytes(1_000_000)
+    against = f"100,000 rows {short:.0f} MB"
+    table.add_row("peak memory, 1,000,000 rows", f"{long:.0f} MB", against, f"{long / short:.3f} ×", "flat")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
