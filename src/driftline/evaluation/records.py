@@ -132,7 +132,7 @@ class RecordWriter:
     @property
     def is_full(self) -> bool:
         """Whether so many records wait that they should be written."""
-        return sum(table.num_rows for table in self._waiting) >= MOST_WAITING
+        return bool(sum(table.num_rows for table in self._waiting) >= MOST_WAITING)
 
     def flush(self) -> None:
         """Write what waits, and merge parts where they have become many."""
