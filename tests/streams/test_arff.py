@@ -94,8 +94,8 @@ BAD_HEADERS = {
 }
 
 BAD_ROWS = {
-    "1,2,clear": "3 cells came, and there are 4",
-    "1,2,clear,no,5": "5 cells came, and there are 4",
+    "1,2,clear": "expected 4 cells, one for each attribute; got 3",
+    "1,2,clear,no,5": "expected 4 cells, one for each attribute; got 5",
     "1,2,clear,no,{5}": "weights are not supported",
     "1,2,foggy,no": "'foggy' is not in the list of attribute 'sky'",
     "1,2,'clear,no": "quotes closed",

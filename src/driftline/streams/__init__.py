@@ -4,6 +4,7 @@ from driftline.streams import catalogue
 from driftline.streams.arrays import ArrayStream
 from driftline.streams.base import Stream
 from driftline.streams.components import GaussianComponents
+from driftline.streams.files import FileStream, open_stream
 from driftline.streams.loading import load
 from driftline.streams.mixtures import DriftingGaussians, SyntheticStream
 from driftline.streams.npz import NpzStream
@@ -18,6 +19,7 @@ __all__ = [
     "DriftingFeatures",
     "DriftingGaussians",
     "ErrorProbability",
+    "FileStream",
     "GaussianClasses",
     "GaussianComponents",
     "GradualDrift",
@@ -31,4 +33,5 @@ __all__ = [
     "SyntheticStream",
     "catalogue",
     "load",
+    "open_stream",
 ]

@@ -170,7 +170,7 @@ def _dense(content: str, attributes: tuple[Attribute, ...]) -> Cells:
         return cells
     if content.endswith("}") and len(cells) == len(attributes) + 1:
         raise ValueError("the row has a weight; weights are not supported: remove it")
-    raise ValueError(f"{len(cells)} cells came, and there are {len(attributes)} attributes")
+    raise ValueError(f"expected {len(attributes)} cells, one for each attribute; got {len(cells)}")
 
 
 def _sparse(content: str, attributes: tuple[Attribute, ...], omitted: Cells, text: frozenset[int]) -> Cells:

@@ -1,0 +1,82 @@
+"""From the cells of a file to the rows, labels and times of a stream, in a way that the head of the file decides."""
+
+from collections.abc import Sequence
+from reprlib import repr as brief
+
+import numpy as np
+
+from driftline.errors import DataError
+from driftline.streams.files.cells import Flaws
+from driftline.streams.files.fields import LabelField, ScalarField, field_of, scalar_reader
+from driftline.streams.files.roles import Roles, different
+from driftline.streams.files.tables import Cells, Chunk, Column
+from driftline.types import Block
+
+ADVICE = "correct it, or name the column in categorical or ignore"
+
+
+class Layout:
+    """What each column of a file becomes; it depends on the head alone, and encodes any chunk of the file.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        All columns of the file.
+    roles : Roles
+        What they are for.
+    head : sequence of Cells
+        The first cells of the columns that are used.
+    source : str
+        What to call the file in errors.
+
+    Attributes
+    ----------
+    roles : Roles
+        As given.
+    names : tuple of str
+        Names of the columns of the rows.
+    """
+
+    def __init__(self, columns: Sequence[Column], roles: Roles, head: Sequence[Cells], source: str) -> None:
+        cells = dict(zip(roles.used, head, strict=True))
+        self.roles = roles
+        try:
+            self._fields = [
+                field_of(roles.names[j], columns[j], cells[j], is_categorical=j in roles.categorical)
+                for j in roles.features
+            ]
+        except DataError as error:
+            raise DataError(f"{source}: {error}") from error
+        self.names = different([name for field in self._fields for name in field.names])
+        self._label = LabelField(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)
+        self._time = None
+        if roles.time is not None:
+            read = scalar_reader(columns[roles.time], cells[roles.time])
+            if read is None:
+                raise DataError(
+                    f"{source}: time column {roles.names[roles.time]!r} begins with {brief(cells[roles.time][0])}; "
+                    "expected numbers, or dates such as 2021-03-04 or 2021-03-04T05:06:07Z"
+                )
+            self._time = ScalarField(roles.names[roles.time], read)
+
+    def encode(self, chunk: Chunk) -> tuple[Block, Flaws]:
+        """Return the rows of a chunk, and those that cannot be used, with the reasons."""
+        rows = np.empty((len(chunk.places), len(self.names)))
+        flaws: Flaws = {}
+        first = 0
+        for j, field, cells in zip(self.roles.features, self._fields, chunk.columns, strict=False):
+            values, wrong = field.encode(cells)
+            rows[:, first : first + values.shape[1]] = values
+            first += values.shape[1]
+            for i, reason in wrong.items():
+                flaws.setdefault(i, f"column {self.roles.names[j]!r}: {reason}; {ADVICE}")
+        labels, wrong = self._label.encode(chunk.columns[len(self._fields)])
+        for i, reason in wrong.items():
+            flaws.setdefault(i, f"label column {self.roles.names[self.roles.label]!r}: {reason}")
+        times = np.full(len(rows), np.nan)
+        if self._time is not None:
+            column, wrong = self._time.encode(chunk.columns[-1])
+            times = column[:, 0]
+            for i in np.flatnonzero(np.isnan(times)).tolist():
+                flaws.setdefault(i, f"time column {self._time.names[0]!r}: {wrong.get(i, 'the time is missing')}")
+        return Block(rows, labels, times), flaws

@@ -1,0 +1,80 @@
+"""Parquet, a batch of rows at a time."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import DataError, MissingExtraError
+from driftline.streams.base import BLOCK_ROWS
+from driftline.streams.files.source import Source
+from driftline.streams.files.tables import CELL_BYTES, CHUNK_BYTES, Cells, Chunk, Column, Table
+
+BUFFER_BYTES = 2**20
+"""Read at once of a column, so that a large group of rows is never in memory as a whole."""
+
+
+def read_parquet(source: Source) -> Table:
+    """Open a Parquet file; its types say which columns are numbers."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415  # an extra may be missing
+        from pyarrow import parquet  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("reading Parquet needs pyarrow; pip install 'driftline[files]'") from error
+    failures = pa.ArrowException, OSError, ValueError, MemoryError
+    if source.is_pipe:
+        raise DataError(f"{source.shown} is Parquet, which cannot be read from a pipe; save it as a file first")
+    try:
+        file = parquet.ParquetFile(source.path, buffer_size=BUFFER_BYTES, page_checksum_verification=True)
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        n_bytes = sum(file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups))
+    except failures as error:
+        raise DataError(f"{source.shown} cannot be read as Parquet: {_one_line(error)}") from error
+    if len(set(schema.names)) < len(schema.names):
+        raise DataError(f"{source.shown}: two columns have the same name; expected different names")
+
+    def chunks(wanted: Sequence[int]) -> Iterator[Chunk]:
+        names = [schema.names[j] for j in wanted]
+        row_bytes = CELL_BYTES * len(wanted) + n_bytes // max(n_rows, 1)
+        n_read = 0
+        try:
+            with file:
+                for batch in file.iter_batches(max(1, min(BLOCK_ROWS, CHUNK_BYTES // row_bytes)), columns=names):
+                    columns = [_cells(batch.column(name)) for name in names]
+                    yield Chunk(range(n_read + 1, n_read + 1 + batch.num_rows), columns)
+                    n_read += batch.num_rows
+        except failures as error:
+            raise DataError(f"{source.shown} cannot be read after row {n_read}: {_one_line(error)}") from error
+
+    columns = [Column(field.name, is_number=_is_number(field.type)) for field in schema]
+    return Table(tuple(columns), chunks, n_rows)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415  # an extra may be missing
+
+    return any(
+        check(kind)
+        for check in (types.is_integer, types.is_floating, types.is_decimal, types.is_date, types.is_timestamp)
+    )
+
+
+def _cells(column: Any) -> Cells:
+    """Return a column as numbers (dates in seconds), or as a list of whatever it holds."""
+    import pyarrow as pa  # noqa: PLC0415  # an extra may be missing
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _cells(column.dictionary_decode())
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        dates = column.to_numpy(zero_copy_only=False).astype("datetime64[us]")
+        return np.where(np.isnat(dates), np.nan, dates.astype(np.float64) / 1e6)
+    elif not _is_number(kind) or (pa.types.is_integer(kind) and column.null_count):
+        return list(column.to_pylist())
+    return np.asarray(column.to_numpy(zero_copy_only=False))

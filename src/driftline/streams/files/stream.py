@@ -1,0 +1,296 @@
+"""Streams from users' files."""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import ConfigError, DataError
+from driftline.streams.base import Stream
+from driftline.streams.files.cells import Flaws
+from driftline.streams.files.layout import Layout
+from driftline.streams.files.reading import Ledger, OnBadRow, Reading, begin
+from driftline.streams.files.source import Source
+from driftline.streams.files.tables import Options
+from driftline.types import Block, LabelArray, Vector
+
+MOST_CLASSES = 10_000
+"""With more labels than these, the label column is taken for a mistake."""
+SAVE = "save it as a file to read it more than once"
+
+
+class FileStream:
+    """A file as a stream; `open_stream` makes it.
+
+    Parameters
+    ----------
+    name : str
+        What to call the stream.
+    layout : Layout
+        What becomes of the columns.
+    begin : callable
+        Begins a reading of the file.
+    n_rows : int or None
+        Number of rows, if it is known.
+    is_pipe : bool
+        Whether there can be only one.
+
+    Attributes
+    ----------
+    name, columns, n_rows
+        See `Stream`. Parquet says how many rows there are; otherwise, and where rows may be skipped, it is known once
+        they were read to the end.
+    """
+
+    def __init__(
+        self, name: str, layout: Layout, begin: Callable[[], Reading], *, n_rows: int | None, is_pipe: bool
+    ) -> None:
+        self.name = name
+        self.n_rows = n_rows
+        self._layout = layout
+        self._begin = begin
+        self._is_pipe = is_pipe
+        self._ledger: Ledger | None = None
+        self._classes: LabelArray | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the rows."""
+        return self._layout.names
+
+    @property
+    def n_skipped(self) -> int:
+        """How many malformed rows the latest reading has left out so far."""
+        return 0 if self._ledger is None else self._ledger.n_skipped
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """The first ten of these: file, line and reason."""
+        return () if self._ledger is None else tuple(self._ledger.skipped)
+
+    def blocks(self, start: int = 0) -> Iterator[Block]:
+        """Read the rows a block at a time.
+
+        Parameters
+        ----------
+        start : int, default=0
+            Position of the row to begin with; rows that are skipped do not count.
+
+        Yields
+        ------
+        Block
+            At most `BLOCK_ROWS` rows.
+
+        Raises
+        ------
+        DataError
+            At the first malformed row, unless such rows are skipped, and where the file is damaged; the rows before it
+            have come by then.
+        """
+        n_read, last = 0, -math.inf
+        reading = self._begin()
+        self._ledger = reading.ledger
+        with closing(reading):
+            for chunk in reading.chunks:
+                block, flaws = self._layout.encode(chunk)
+                last = _check_order(block.times, flaws, last)
+                block, failure = _without(block, flaws, chunk.places, reading.ledger)
+                part = slice(max(start - n_read, 0), None)
+                n_read += len(block.rows)
+                if start < n_read:
+                    yield Block(block.rows[part], block.labels[part], block.times[part])
+                if failure is not None:
+                    raise failure
+        if n_read == 0:
+            raise DataError(f"{self.name} has {_no_rows(reading.ledger)}")
+        self.n_rows = n_read
+
+    def classes(self) -> LabelArray:
+        """Return the labels that occur, sorted; the first call reads the whole file.
+
+        Returns
+        -------
+        ndarray
+            The labels.
+        """
+        if self._classes is None:
+            if self._is_pipe:
+                raise DataError(f"{self.name} can be read only once, and looking for its classes would do that; {SAVE}")
+            seen: set[Any] = set()
+            for block in self.blocks():
+                seen.update(block.labels.tolist())
+                if len(seen) > MOST_CLASSES:
+                    raise DataError(f"{self.name} has more than {MOST_CLASSES:,} labels; pass label= as another column")
+            self._classes = np.array(sorted(seen))
+        return self._classes
+
+
+def _check_order(times: Vector, flaws: Flaws, last: float) -> float:
+    """Find the rows whose time is before that of a row they follow, and return the latest time."""
+    if np.all(np.diff(times, prepend=last) >= 0.0):
+        return float(times[-1])
+    for i in np.flatnonzero(~np.isnan(times)).tolist():
+        if times[i] < last:
+            flaws.setdefault(
+                i, f"its time {times[i]} is before {last}, that of a row it follows; sort the file by time"
+            )
+        elif i not in flaws:
+            last = float(times[i])
+    return last
+
+
+def _without(block: Block, flaws: Flaws, places: Sequence[int], ledger: Ledger) -> tuple[Block, DataError | None]:
+    """Return the rows that can be used, and the error that comes after them if the reading is to stop."""
+    if not flaws:
+        return block, None
+    good = np.ones(len(block.rows), np.bool_)
+    failure = None
+    for i in sorted(flaws):
+        good[i] = False
+        try:
+            ledger.reject(places[i], flaws[i])
+        except DataError as error:
+            good[i:] = False
+            failure = error
+            break
+    return Block(block.rows[good], block.labels[good], block.times[good]), failure
+
+
+def open_stream(
+    path: str | os.PathLike[str],
+    label: str | int | None = None,
+    *,
+    time: str | int | None = None,
+    ignore: str | int | Sequence[str | int] = (),
+    categorical: str | int | Sequence[str | int] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    on_bad_row: OnBadRow = "stop",
+    name: str | None = None,
+) -> Stream:
+    r"""Open a file as a stream, which is read in constant memory.
+
+    The file is CSV with any delimiter, JSON lines, ARFF (dense or sparse), Parquet or NPZ: by its extension, or by its
+    content where that is another one. The text formats may be packed with gzip. The head of the file, its first 1,000
+    rows, decides what becomes of the columns; fewer where the rows are very wide.
+
+    - A column is numeric if at least 95 % of its cells in the head are numbers. ISO dates are numbers too: seconds
+      since 1970, of UTC where no zone is given. A later cell that is none makes its row malformed.
+    - Any other column is categorical. Each of the first 32 values of the head becomes a column ``colour=red`` of
+      zeros and ones; all other values, then or later, share the four columns ``colour=#0`` to ``colour=#3`` by
+      their checksum. The values of a nominal ARFF attribute are those of its list.
+    - Missing values are NaN, in all columns of a categorical one: cells that are empty or ``?``, ``NA``, ``N/A``,
+      ``NaN``, ``nan``, ``null``, ``NULL``, ``None``.
+    - Labels are whole numbers if all labels of the head are (1.0 counts as 1), booleans if these are True and False,
+      otherwise text. A row whose label is missing is malformed.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; "-" is the standard input. That, or another pipe, can be read only once.
+    label : str or int
+        Name or position of the label's column; positions count from 0, negative ones from the end. It is needed for
+        every format but NPZ.
+    time : str or int, optional
+        The column that says when a row came, in numbers or ISO dates that do not run backwards.
+    ignore : str, int or sequence of them, default=()
+        Columns to leave out.
+    categorical : str, int or sequence of them, default=()
+        Columns that are categorical though they look like numbers. If the label is named here, labels are text.
+    header : bool, optional
+        Whether the first row of a CSV file has the names of the columns. By default it has if the label is given by
+        name or none of its cells is a number. Without a header, columns are called x0, x1, …
+    delimiter : str, optional
+        What stands between the cells of a CSV file; by default whichever of tab, semicolon, bar, comma and space cuts
+        its first rows into equal numbers of cells.
+    encoding : str, default="utf-8"
+        Encoding of a text file, unless it begins with a byte order mark.
+    on_bad_row : {"stop", "skip"}, default="stop"
+        Whether a malformed row is an error or is left out and counted. A damaged file always is an error.
+    name : str, optional
+        What to call the stream; by default the name of the file without its extension.
+
+    Returns
+    -------
+    Stream
+        A `FileStream`, or an `NpzStream` if the file is NPZ.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be used; the message says the file, the line and what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "weather.csv")
+    >>> _ = path.write_text("temperature,sky,rain\n21.5,clear,no\n,fog,yes\n")
+    >>> stream = open_stream(path, "rain", ignore="sky")
+    >>> next(stream.blocks()).rows
+    array([[21.5],
+           [ nan]])
+    >>> stream.classes()
+    array(['no', 'yes'], dtype='<U3')
+    """
+    if on_bad_row not in ("stop", "skip"):
+        raise ConfigError(f"on_bad_row must be 'stop' or 'skip'; got {on_bad_row!r}")
+    source = Source(os.fspath(path))
+    kind = source.format()
+    options = Options(label, time, _sequence(ignore), _sequence(categorical), header, delimiter, encoding)
+    if kind == "npz":
+        return _open_npz(source, options, name)
+    with ExitStack() as failing:
+        reading = begin(source, kind, options, on_bad_row)
+        failing.callback(reading.close)
+        head = reading.peek()
+        if not head[0]:
+            raise DataError(f"{source.shown} has {_no_rows(reading.ledger)}")
+        layout = Layout(reading.columns, reading.roles, head, source.shown)
+        if source.is_pipe:
+            failing.pop_all()
+    return FileStream(
+        source.stem if name is None else name,
+        layout,
+        _only_once(reading, source) if source.is_pipe else partial(_again, source, kind, options, on_bad_row, layout),
+        n_rows=reading.n_rows if on_bad_row == "stop" else None,
+        is_pipe=source.is_pipe,
+    )
+
+
+def _no_rows(ledger: Ledger) -> str:
+    if not ledger.skipped:
+        return "no rows; expected some, below the header if there is one"
+    return f"no rows that can be used; the first of {ledger.n_skipped:,} is {ledger.skipped[0]}"
+
+
+def _only_once(reading: Reading, source: Source) -> Callable[[], Reading]:
+    left = [reading]
+
+    def take() -> Reading:
+        if not left:
+            raise DataError(f"{source.shown} can be read only once; {SAVE}")
+        return left.pop()
+
+    return take
+
+
+def _again(source: Source, kind: str, options: Options, on_bad_row: OnBadRow, layout: Layout) -> Reading:
+    reading = begin(source, kind, options, on_bad_row)
+    if reading.roles != layout.roles:
+        reading.close()
+        raise DataError(f"{source.shown} has other columns than when it was opened; open it again")
+    return reading
+
+
+def _sequence(wanted: str | int | Sequence[str | int]) -> tuple[str | int, ...]:
+    return (wanted,) if isinstance(wanted, str | int) else tuple(wanted)
+
+
+def _open_npz(source: Source, options: Options, name: str | None) -> Stream:
+    """Open an NPZ file: the one place to change when `driftline.streams.npz` is there."""
+    raise DataError(f"{source.shown} is NPZ, which cannot be read yet; convert it to CSV or Parquet")
