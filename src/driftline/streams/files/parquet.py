@@ -10,8 +10,8 @@ from driftline.streams.base import BLOCK_ROWS
 from driftline.streams.files.source import Source
 from driftline.streams.files.tables import CELL_BYTES, CHUNK_BYTES, Cells, Chunk, Column, Table
 
-BUFFER_BYTES = 2**20
-"""Read at once of a column, so that a large group of rows is never in memory as a whole."""
+BUFFER_BYTES = 2**24
+"""Read at once of all columns together."""
 
 
 def read_parquet(source: Source) -> Table:
@@ -25,29 +25,35 @@ def read_parquet(source: Source) -> Table:
     if source.is_pipe:
         raise DataError(f"{source.shown} is Parquet, which cannot be read from a pipe; save it as a file first")
     try:
-        file = parquet.ParquetFile(source.path, buffer_size=BUFFER_BYTES, page_checksum_verification=True)
-        schema, n_rows = file.schema_arrow, file.metadata.num_rows
-        n_bytes = sum(file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups))
+        metadata = parquet.read_metadata(source.path)
+        # Buffered, and not in advance: else a whole group of rows would be in memory, which may be the whole file.
+        buffer_size = max(2**12, BUFFER_BYTES // max(metadata.num_columns, 1))
+        file = parquet.ParquetFile(
+            source.path, metadata=metadata, buffer_size=buffer_size, pre_buffer=False, page_checksum_verification=True
+        )
+        schema, n_rows = file.schema_arrow, metadata.num_rows
+        n_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     except failures as error:
         raise DataError(f"{source.shown} cannot be read as Parquet: {_one_line(error)}") from error
     if len(set(schema.names)) < len(schema.names):
         raise DataError(f"{source.shown}: two columns have the same name; expected different names")
+    columns = tuple(Column(field.name, is_number=_is_number(field.type)) for field in schema)
 
     def chunks(wanted: Sequence[int]) -> Iterator[Chunk]:
         names = [schema.names[j] for j in wanted]
-        row_bytes = CELL_BYTES * len(wanted) + n_bytes // max(n_rows, 1)
+        row_bytes = sum(8 if columns[j].is_number else CELL_BYTES for j in wanted) + n_bytes // max(n_rows, 1)
+        most_rows = max(1, min(BLOCK_ROWS, CHUNK_BYTES // row_bytes))
         n_read = 0
         try:
             with file:
-                for batch in file.iter_batches(max(1, min(BLOCK_ROWS, CHUNK_BYTES // row_bytes)), columns=names):
-                    columns = [_cells(batch.column(name)) for name in names]
-                    yield Chunk(range(n_read + 1, n_read + 1 + batch.num_rows), columns)
+                for batch in file.iter_batches(most_rows, columns=names, use_threads=False):
+                    cells = [_cells(batch.column(name)) for name in names]
+                    yield Chunk(range(n_read + 1, n_read + 1 + batch.num_rows), cells)
                     n_read += batch.num_rows
         except failures as error:
             raise DataError(f"{source.shown} cannot be read after row {n_read}: {_one_line(error)}") from error
 
-    columns = [Column(field.name, is_number=_is_number(field.type)) for field in schema]
-    return Table(tuple(columns), chunks, n_rows)
+    return Table(columns, chunks, n_rows)
 
 
 def _one_line(error: Exception) -> str:

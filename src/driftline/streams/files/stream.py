@@ -176,14 +176,15 @@ def open_stream(
     r"""Open a file as a stream, which is read in constant memory.
 
     The file is CSV with any delimiter, JSON lines, ARFF (dense or sparse), Parquet or NPZ: by its extension, or by its
-    content where that is another one. The text formats may be packed with gzip. The head of the file, its first 1,000
-    rows, decides what becomes of the columns; fewer where the rows are very wide.
+    content where that is another one. The text formats may be packed with gzip; of Parquet, a page of each column is in
+    memory at a time. The head of the file, its first 1,000 rows (fewer where they are very wide), decides what becomes
+    of the columns:
 
     - A column is numeric if at least 95 % of its cells in the head are numbers. ISO dates are numbers too: seconds
       since 1970, of UTC where no zone is given. A later cell that is none makes its row malformed.
     - Any other column is categorical. Each of the first 32 values of the head becomes a column ``colour=red`` of
       zeros and ones; all other values, then or later, share the four columns ``colour=#0`` to ``colour=#3`` by
-      their checksum. The values of a nominal ARFF attribute are those of its list.
+      their checksum. The values of a nominal ARFF attribute are those of its list; if all are numbers, it is numeric.
     - Missing values are NaN, in all columns of a categorical one: cells that are empty or ``?``, ``NA``, ``N/A``,
       ``NaN``, ``nan``, ``null``, ``NULL``, ``None``.
     - Labels are whole numbers if all labels of the head are (1.0 counts as 1), booleans if these are True and False,
