@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from driftline.streams.files.layout import Layout
 from driftline.streams.files.reading import Ledger, OnBadRow, Reading, begin
 from driftline.streams.files.source import Source
 from driftline.streams.files.tables import Options
+from driftline.streams.npz import NpzStream
 from driftline.types import Block, LabelArray, Vector
 
 MOST_CLASSES = 10_000
@@ -293,5 +295,11 @@ def _sequence(wanted: str | int | Sequence[str | int]) -> tuple[str | int, ...]:
 
 
 def _open_npz(source: Source, options: Options, name: str | None) -> Stream:
-    """Open an NPZ file: the one place to change when `driftline.streams.npz` is there."""
-    raise DataError(f"{source.shown} is NPZ, which cannot be read yet; convert it to CSV or Parquet")
+    """Open an NPZ file, whose arrays say by their names what is what."""
+    plain = Options(label="y" if options.label == "y" else None)
+    said = [field.name for field in fields(Options) if getattr(options, field.name) != getattr(plain, field.name)]
+    if said:
+        raise ConfigError(f"{source.shown} is NPZ, with arrays X, y and perhaps times; leave out {', '.join(said)}")
+    if source.is_pipe:
+        raise DataError(f"{source.shown} is NPZ, which cannot be read from a pipe; save it as a file first")
+    return NpzStream(source.path, name=name)

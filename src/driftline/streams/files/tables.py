@@ -29,13 +29,13 @@ Cells = Sequence[Any] | NDArray[Any]
 class Options:
     """What the user said about the file; see `open_stream`."""
 
-    label: str | int | None
-    time: str | int | None
-    ignore: tuple[str | int, ...]
-    categorical: tuple[str | int, ...]
-    header: bool | None
-    delimiter: str | None
-    encoding: str
+    label: str | int | None = None
+    time: str | int | None = None
+    ignore: tuple[str | int, ...] = ()
+    categorical: tuple[str | int, ...] = ()
+    header: bool | None = None
+    delimiter: str | None = None
+    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True, slots=True)
