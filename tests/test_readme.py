@@ -1,12 +1,21 @@
 import re
 from pathlib import Path
 
+from driftline.streams import RotatingGaussians
+
 README = Path(__file__).parents[1] / "README.md"
 
 
 def test_the_code_of_the_readme_runs(tmp_path, monkeypatch, capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
+    X, y = RotatingGaussians().sample(300, seed=0)
+    rows = [f"{a},{b},{'left' if label else 'right'}" for (a, b), label in zip(X, y, strict=True)]
+    Path("my.csv").write_text("\n".join(["x,y,class", *rows]))
+    first, second = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(first, "README.md", "exec"), {})
     assert "[" in capsys.readouterr().out  # the predictions
     assert (tmp_path / "model.driftline").exists()
+    names = {}
+    exec(compile(second, "README.md", "exec"), names)
+    assert "AMRC on my" in capsys.readouterr().out
+    assert names["records"].num_rows == 300
