@@ -75,7 +75,7 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
     uncertainty_ : UncertaintySet
         `mean` and `width` of the tracked expectations, classes by features.
     excess_ : float
-        Mean by which instances exceeded what the bound accounts for, each up to 1: add it to `error_bound_`.
+        Mean by which instances exceeded what the bound accounts for: add it to `error_bound_`.
     n_missing_ : int
         Number of missing values replaced by their column's running mean.
     n_void_ : int
@@ -377,7 +377,8 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
 
         With probability at least 1 - `delta`, if the uncertainty sets contained the true expectations:
         Σ (R(U_t) + e_t) + √(2 T log(1/δ)), where e_t is the excess of the instance over what φ covered, and
-        steps whose R(U_t) bounds nothing enter as mistakes.
+        steps whose R(U_t) bounds nothing enter as mistakes. (The last term is that of e_t ≤ 1.) It is about labels that
+        are learned before the next instance is predicted: with late ones, the sets were of an earlier time.
 
         Parameters
         ----------

@@ -45,10 +45,9 @@ def charge(step: Step) -> tuple[float, float]:
     Returns
     -------
     bound, excess : float
-        Each at most one mistake.
+        The first is at most one mistake; the second is not, or it would not make up for what φ leaves out.
     """
-    bound = CERTAIN_MISTAKE if is_void(step) else min(step.bound, CERTAIN_MISTAKE)
-    return bound, min(step.excess, CERTAIN_MISTAKE)
+    return (CERTAIN_MISTAKE if is_void(step) else min(step.bound, CERTAIN_MISTAKE)), step.excess
 
 
 @dataclass
@@ -57,8 +56,9 @@ class MistakeLedger:
 
     A step counts as a certain mistake where its R(U_t) bounds nothing: the uncertainty set was empty on
     the stored instances, or the label was of a class not known before. To each R(U_t) the excess e_t of its
-    instance is added, because E[1{mistake} - e_t] ≤ R(U_t) whatever φ covers; for e_t ≤ 1 the deviation
-    of Theorem 1, which allows for differences in [-1, 1], holds as it stands.
+    instance is added, because E[1{mistake} - e_t] ≤ R(U_t) whatever φ covers; all of it, since instances with a
+    large excess make up for others. The deviation of Theorem 1 allows for differences in [-1, 1], so it is that of
+    e_t ≤ 1.
 
     Attributes
     ----------
