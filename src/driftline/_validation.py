@@ -8,11 +8,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from driftline.errors import DataError, DataTypeError
+from driftline.errors import ConfigError, DataError, DataTypeError
 from driftline.types import LARGEST, LabelArray, Matrix, Vector
 
 LONGEST = 1e15
 """The longest time between two instances: its powers in the filters are still finite."""
+
+
+def whole_number(name: str, value: Any, *, at_least: int) -> int:
+    """Return a whole number as a plain one, or refuse what is none or too small."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
+    return int(value)
 
 
 def read_rows(X: Any) -> Matrix:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
+from driftline._validation import whole_number
 from driftline.errors import ConfigError
 from driftline.features import Columns, FeatureMap, FourierMap, LinearMap
 from driftline.learner import Learner
@@ -35,10 +36,7 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(parameters[name], str) or parameters[name] not in words:
             raise ConfigError(f"{name} must be one of {', '.join(map(repr, words))}; got {parameters[name]!r}")
     for name, at_least in WHOLE_NUMBERS.items():
-        value = parameters[name]
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-            raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
-        plain[name] = int(value)
+        plain[name] = whole_number(name, parameters[name], at_least=at_least)
     for name in FLAGS:
         if not isinstance(parameters[name], bool | np.bool_):
             raise ConfigError(f"{name} must be True or False; got {parameters[name]!r}")

@@ -8,28 +8,6 @@ from driftline.errors import ConfigError
 from driftline.types import Vector
 
 
-def whole_number(name: str, value: Any, *, at_least: int) -> int:
-    """Return a whole number as a plain one, or refuse what is none or too small.
-
-    Parameters
-    ----------
-    name : str
-        What to call the parameter.
-    value : object
-        Its value.
-    at_least : int
-        The smallest that can work.
-
-    Returns
-    -------
-    int
-        The number.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
-    return int(value)
-
-
 def numbers(name: str, values: Any, shape: tuple[int | None, ...] | None = None) -> Vector:
     """Return finite numbers as an array, or refuse what is none.
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from driftline._validation import whole_number
 from driftline.streams._integrals import even_points, quantiles
-from driftline.streams._parameters import numbers, whole_number
+from driftline.streams._parameters import numbers
 from driftline.streams.base import BLOCK_ROWS
 from driftline.streams.components import GaussianComponents
 from driftline.streams.risk import ErrorProbability, error_of_linear_rule, error_of_rule

@@ -6,8 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from driftline._validation import whole_number
 from driftline.errors import ConfigError
-from driftline.streams._parameters import numbers, whole_number
+from driftline.streams._parameters import numbers
 from driftline.streams.components import GaussianComponents
 from driftline.streams.mixtures import DriftingGaussians
 from driftline.types import Matrix, Vector
