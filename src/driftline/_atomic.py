@@ -1,6 +1,7 @@
 """Files that are either written whole or not at all."""
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,3 +25,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(folder: Path, names: str) -> None:
+    """Remove what a killed process left of files that it was replacing; `names` is a pattern of theirs."""
+    for path in folder.glob(".*"):
+        if re.fullmatch(rf"\.(?:{names})\.[0-9a-f]{{16}}", path.name):
+            path.unlink(missing_ok=True)

@@ -54,10 +54,10 @@ def _rich_bar(unit: str) -> Any:
         amount = (progress.MofNCompleteColumn(),)
     console = Console(stderr=True)
     return progress.Progress(
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         *amount,
-        progress.TextColumn("{task.fields[note]}"),
+        progress.TextColumn("{task.fields[note]}", markup=False),
         progress.TimeRemainingColumn(),
         console=console,
         transient=True,

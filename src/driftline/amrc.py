@@ -1,12 +1,11 @@
 """AMRC, the estimator: scikit-learn's interface around the learner."""
 
 import os
-from collections.abc import Iterable, Iterator
-from itertools import count, repeat
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -231,7 +230,12 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             What was said of each row before its label was used.
         """
         begun = self._learner.ledger.n_steps if hasattr(self, "_learner") else 0
-        return self._answers(list(self.steps(X, y, classes=classes, timestamps=timestamps)), count(begun))
+        steps = list(self.steps(X, y, classes=classes, timestamps=timestamps))
+        positions = [step.prediction for step in steps]
+        if not self.deterministic:
+            drawn = [step.probabilities[None] for step in steps]
+            positions = [self._draw(h, begun + t)[0] if h.size else -1 for t, h in enumerate(drawn)]
+        return self._answers(steps, positions)
 
     def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
         """Check everything about a block of rows, and copy it; changes nothing."""
@@ -317,10 +321,11 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
         rows = self._readable(X)
         return self._learner.probabilities(rows)
 
-    def assess(self, X: Any, y: Any) -> Answers:
+    def assess(self, X: Any, y: Any, classes: Any = None, asked: int = 0) -> Answers:
         """Return what the model says of each row now, beside its label; learns nothing.
 
-        Before it has learned, it knows no class: there is no prediction, and the bound is 1.
+        Before it has learned, it knows only the classes announced. If there are none, there is no prediction, and the
+        bound is 1.
 
         Parameters
         ----------
@@ -328,31 +333,40 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             Instances.
         y : array-like of shape (n_samples,)
             Their labels.
+        classes : array-like, optional
+            The classes to expect, if nothing was learned yet.
+        asked : int, default=0
+            How many rows the model was asked about since it last learned: the randomised rule draws as if they all
+            came in one X.
 
         Returns
         -------
         Answers
-            What is said of each row, and its bound.
+            What is said of each row, and its bound. With labels that come late, that is the bound of the time of the
+            last label learned.
         """
         if not self.__sklearn_is_fitted__():
-            return Answers.of_nothing_known(len(read_labels(y, len(read_rows(X)))))
+            if classes is None:
+                return Answers.of_nothing_known(len(read_labels(y, len(read_rows(X)))))
+            announced: Self = clone(self)
+            announced.steps(X, y, classes=classes)  # which learns as it is iterated, and is not
+            return announced.assess(X, y, asked=asked)
         rows = self._readable(X)
-        labels = read_labels(y, len(rows)).tolist()
-        steps = [self._learner.foresee(x, self._classes.position(label)) for x, label in zip(rows, labels, strict=True)]
-        return self._answers(steps, repeat(self.n_steps_))
+        labels = read_labels(y, len(rows))
+        self._classes.check(labels)
+        places = map(self._classes.position, labels.tolist())
+        steps = [self._learner.foresee(x, place) for x, place in zip(rows, places, strict=True)]
+        if self.deterministic:
+            return self._answers(steps, [step.prediction for step in steps])
+        return self._answers(steps, self._draw(np.array([step.probabilities for step in steps]), self.n_steps_, asked))
 
-    def _answers(self, steps: list[Step], counts: Iterable[int]) -> Answers:
-        """Put steps into columns; `counts` has the number of rows learned before each."""
-        positions = [step.prediction for step in steps]
-        if not self.deterministic:
-            drawn = zip(positions, steps, counts, strict=False)  # counts may have no end
-            positions = [-1 if p < 0 else int(self._draw(step.probabilities[None], n)[0]) for p, step, n in drawn]
+    def _answers(self, steps: list[Step], positions: Sequence[int] | Labels) -> Answers:
+        """Put steps into columns, with the positions of the labels predicted; -1 if there is none."""
+        labels = self._classes.labels
         if -1 in positions:
-            predictions = np.array([*self._classes.labels.tolist(), None], dtype=object)[positions]
-        else:
-            predictions = self._classes.labels[positions]
+            labels = np.array([*labels.tolist(), None], dtype=object)
         return Answers(
-            predictions=predictions,
+            predictions=labels[positions],
             probabilities=np.array([1.0 - step.expected_mistake for step in steps]),
             bounds=np.array([step.bound for step in steps]),
             statuses=np.array([step.status for step in steps], dtype=object),
@@ -361,8 +375,11 @@ class AMRC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lear
             learn_seconds=np.array([step.learn_seconds for step in steps]),
         )
 
-    def _draw(self, probabilities: Matrix, n_steps: int) -> Labels:
-        return rules.draw(probabilities, np.random.default_rng([self._seed, n_steps]))
+    def _draw(self, probabilities: Matrix, n_steps: int, asked: int = 0) -> Labels:
+        """Draw a label for each row, by numbers that depend on the seed, the step and the row's place since then."""
+        rng = np.random.default_rng([self._seed, n_steps])
+        rng.random(asked)
+        return rules.draw(probabilities, rng)
 
     def _readable(self, X: Any) -> Matrix:
         check_is_fitted(self)

@@ -10,7 +10,7 @@ class ConfigError(DriftlineError, ValueError):
 
 
 class DataError(DriftlineError, ValueError):
-    """The data handed in cannot be used; the model is as it was before the call."""
+    """The data handed in cannot be used; a model to which they were handed is as it was before the call."""
 
 
 class DataTypeError(DataError, TypeError):

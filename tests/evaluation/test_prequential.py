@@ -4,6 +4,7 @@ import time
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +15,10 @@ from sklearn.neural_network import MLPClassifier
 from constant import Constant
 from driftline import AMRC, CheckpointError, ConfigError, DataError
 from driftline.evaluation import TimeDelay, evaluate, read_records
+from driftline.evaluation.checkpoint import held
 from driftline.evaluation.records import TIMINGS
-from driftline.streams import ArrayStream, RangeScaled
+from driftline.streams import ArrayStream, RangeScaled, RotatingGaussians
+from driftline.types import Block
 from strategies import seeds
 from test_amrc import QUICK, assert_same, small_stream
 
@@ -57,11 +60,14 @@ DELAYS = {"at once": 0, "late": 3, "varying": [0, 7, 1, 2, 9] * 20, "in time": T
 @given(seed=seeds, cut=st.integers(1, 58))
 def test_shuffling_the_future_does_not_change_the_past(tmp_path_factory, model, delay, seed, cut):
     X, y = small_stream(seed)
-    times = np.cumsum(np.random.default_rng(seed).exponential(size=60))
-    order = np.concatenate([np.arange(cut), cut + np.random.default_rng(seed).permutation(60 - cut)])
+    rng = np.random.default_rng(seed)
+    increments = rng.exponential(size=60)
+    order = np.concatenate([np.arange(cut), cut + rng.permutation(60 - cut)])
+    changed = np.concatenate([increments[:cut], 100 * increments[cut:]])
     folders = [tmp_path_factory.mktemp("run") for _ in range(2)]
-    for folder, rows in zip(folders, [np.arange(60), order], strict=True):
-        run(MODELS[model](), ArrayStream(X[rows], y[rows], times), folder, delay=DELAYS[delay], classes=[0, 1])
+    for folder, rows, passed in zip(folders, [np.arange(60), order], [increments, changed], strict=True):
+        stream = ArrayStream(X[rows], y[rows], np.cumsum(passed))
+        run(MODELS[model](), stream, folder, delay=DELAYS[delay], classes=[0, 1])
     past, other = ({name: column[:cut] for name, column in said(folder).items()} for folder in folders)
     assert past == other
 
@@ -142,12 +148,13 @@ def test_late_labels_are_learned_after_so_many_rows(tmp_path):
     assert evaluation.summary.n_unlearned == delay
 
 
-def test_no_delay_in_any_form_is_the_same(tmp_path):
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+def test_no_delay_in_any_form_is_the_same(tmp_path, classes):
     X, y = small_stream()
     stream = ArrayStream(X, y, times=np.arange(60.0))
     forms = [0, np.zeros(60, int), TimeDelay(0.0), TimeDelay(np.zeros(60))]
     for i, delay in enumerate(forms):
-        run(AMRC(**QUICK), stream, tmp_path / str(i), delay=delay)
+        run(AMRC(**QUICK), stream, tmp_path / str(i), delay=delay, classes=classes)
     first, *others = (said(tmp_path / str(i)) for i in range(len(forms)))
     assert all(other == first for other in others)
 
@@ -222,9 +229,13 @@ def test_an_evaluation_works_outside_the_main_thread():
 def test_a_row_that_the_model_refuses_is_named_and_records_before_it_are_kept(tmp_path):
     X, y = small_stream()
     X[40, 1] = np.nan
-    with pytest.raises(DataError, match=r"the classifier cannot use rows? 3?\d.*of arrays: .*NaN"):
+    with pytest.raises(DataError, match=r"the classifier cannot use rows? .* of arrays: .*NaN"):
         run(logistic(), ArrayStream(X, y), tmp_path)
     assert read_records(tmp_path).num_rows <= 40
+    X[40, 1] = 0.0
+    resumed = run(logistic(), ArrayStream(X, y), tmp_path, resume=True)
+    assert resumed.summary.n_rows == 60
+    assert np.array_equal(resumed.model.coef_, evaluate(logistic(), ArrayStream(X, y), progress=False).model.coef_)
 
 
 def test_a_stream_that_fails_leaves_a_run_that_can_go_on(tmp_path):
@@ -281,8 +292,20 @@ def test_a_folder_with_a_run_is_not_written_over(tmp_path):
         run(AMRC(**QUICK), stream, tmp_path)
     with pytest.raises(CheckpointError, match="another model"):
         run(AMRC(order=0, **QUICK), stream, tmp_path, resume=True)
-    with pytest.raises(CheckpointError, match="another delay"):
-        run(AMRC(**QUICK), stream, tmp_path, resume=True, delay=2)
+    for changed, arguments in {
+        "delay": {"delay": 2},
+        "classes": {"classes": [0, 1]},
+        "time_unit": {"time_unit": 2.0},
+        "window": {"window": 7},
+    }.items():
+        with pytest.raises(CheckpointError, match=f"another {changed}"):
+            run(AMRC(**QUICK), stream, tmp_path, resume=True, **arguments)
+    with pytest.raises(CheckpointError, match="another stream"):
+        run(AMRC(**QUICK), RangeScaled(stream), tmp_path, resume=True)
+    with pytest.raises(CheckpointError, match="another columns"):
+        run(AMRC(**QUICK), ArrayStream(X, y, columns=["a", "b", "c"]), tmp_path, resume=True)
+    with pytest.raises(CheckpointError, match="a run of 60 rows, and the stream has 50"):
+        run(AMRC(**QUICK), ArrayStream(X[:50], y[:50]), tmp_path, resume=True)
     assert run(AMRC(**QUICK), stream, tmp_path, resume=True).summary.n_rows == 60
 
 
@@ -299,3 +322,185 @@ def test_a_classifier_that_cannot_be_saved_is_refused_at_the_start(tmp_path):
     with pytest.raises(CheckpointError, match="cannot be pickled"):
         run(Local(), ArrayStream(X, y), tmp_path)
     assert evaluate(Local(), ArrayStream(X, y), progress=False).finished
+
+
+def test_no_bound_on_mistakes_is_claimed_where_labels_come_late():
+    stream = RotatingGaussians().stream(600, seed=0)
+    late = evaluate(AMRC(**QUICK), stream, delay=20, window=100, progress=False).summary
+    assert late.mistake_bound is None
+    assert late.windows_above_bound is not None  # what is seen is still said
+    assert evaluate(AMRC(**QUICK), stream, progress=False).summary.mistake_bound > 0
+
+
+def test_the_randomised_rule_draws_anew_for_each_row_while_labels_wait(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 1)), rng.integers(0, 2, 300)  # nothing to learn: the rule is a coin
+    run(AMRC(deterministic=False, **QUICK), ArrayStream(X, y), tmp_path, delay=[5] * 20 + [500] * 280, classes=[0, 1])
+    predictions = read_records(tmp_path)["prediction"].to_numpy()[30:]
+    assert 0.3 < predictions.mean() < 0.7
+    assert 0.3 < np.mean(predictions[1:] != predictions[:-1]) < 0.7
+
+
+def test_an_assessment_of_a_block_draws_as_predict_does():
+    X, y = small_stream()
+    model = AMRC(deterministic=False, **QUICK).partial_fit(X, y)
+    together = model.assess(X, y).predictions
+    assert np.array_equal(together, model.predict(X))
+    assert together[10:].tolist() == model.assess(X[10:], y[10:], asked=10).predictions.tolist()
+
+
+class Plain:
+    """A classifier that knows nothing of scikit-learn's conventions."""
+
+    def partial_fit(self, X, y):
+        self.seen = y[-1]
+
+    def predict(self, X):
+        return [self.seen] * len(X)
+
+
+def test_a_classifier_needs_no_more_than_partial_fit_and_predict():
+    X, y = small_stream()
+    summary = evaluate(Plain(), ArrayStream(X, y), progress=False).summary
+    assert summary.mistakes == 1 + np.sum(y[1:] != y[:-1])
+
+
+def test_a_classifier_that_knows_more_classes_goes_on():
+    X, y = small_stream(n_classes=3)
+    model = GaussianNB().fit(X, y)
+    assert evaluate(model, ArrayStream(X[y < 2], y[y < 2]), progress=False).finished
+
+
+def test_other_columns_than_the_model_knows_are_refused():
+    X, y = small_stream()
+    model = AMRC(**QUICK).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    with pytest.raises(ConfigError, match="model knows the columns a, b, c; the stream has x0, x1, x2"):
+        evaluate(model, ArrayStream(X, y), progress=False)
+
+
+def test_a_run_with_a_random_state_of_its_own_is_resumed(tmp_path):
+    X, y = small_stream()
+
+    def model():
+        return SGDClassifier(loss="log_loss", random_state=np.random.RandomState(0))
+
+    run(model(), ArrayStream(X, y), tmp_path / "cut", limit=30)
+    run(model(), ArrayStream(X, y), tmp_path / "cut", resume=True)
+    run(model(), ArrayStream(X, y), tmp_path / "whole")
+    assert said(tmp_path / "cut") == said(tmp_path / "whole")
+
+
+def test_limits_and_resumption_hold_over_several_blocks(tmp_path):
+    n = 9000
+    rng = np.random.default_rng(0)
+    stream = ArrayStream(rng.normal(size=(n, 2)), rng.integers(0, 2, n), times=np.arange(n))
+    run(Constant(), stream, tmp_path, limit=np.int64(4500))
+    assert read_records(tmp_path).num_rows == 4500
+    run(Constant(), stream, tmp_path, limit=8999, resume=True)
+    assert read_records(tmp_path)["time"].to_pylist() == list(range(8999))
+
+
+def test_times_that_run_backwards_are_refused(tmp_path):
+    X, y = small_stream()
+
+    class Backwards(ArrayStream):
+        def blocks(self, start=0):
+            yield Block(X, y, np.concatenate([np.arange(30.0), np.arange(30.0)]))
+
+    with pytest.raises(DataError, match="must not run backwards"):
+        evaluate(AMRC(**QUICK), Backwards(X, y), delay=TimeDelay(1.0), progress=False)
+
+
+def test_two_runs_do_not_work_in_one_folder(tmp_path):
+    X, y = small_stream()
+    with held(tmp_path), pytest.raises(CheckpointError, match="another run is at work"):
+        run(Constant(), ArrayStream(X, y), tmp_path)
+    assert run(Constant(), ArrayStream(X, y), tmp_path).finished
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    X, y = small_stream()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="cannot be used for records"):
+        run(Constant(), ArrayStream(X, y), tmp_path / "file")
+
+
+def test_files_of_others_in_the_folder_stay(tmp_path):
+    X, y = small_stream()
+    others = [tmp_path / "records" / "customers.parquet", tmp_path / "records" / ".gitignore", tmp_path / ".gitignore"]
+    (tmp_path / "records").mkdir()
+    for path in others:
+        path.write_text("")
+    run(Constant(), ArrayStream(X, y), tmp_path)
+    assert all(path.exists() for path in others)
+    assert read_records(tmp_path).num_rows == 60
+
+
+def test_a_run_whose_checkpoint_is_gone_is_not_erased(tmp_path):
+    X, y = small_stream()
+    run(Constant(), ArrayStream(X, y), tmp_path)
+    (tmp_path / "checkpoint").unlink()
+    with pytest.raises(CheckpointError, match="its checkpoint is gone"):
+        run(Constant(), ArrayStream(X, y), tmp_path, resume=True)
+    assert read_records(tmp_path).num_rows == 60
+
+
+def test_figures_do_not_depend_on_how_fast_the_machine_was(tmp_path):
+    X, y = small_stream(n_steps=300)
+    figures = []
+    for folder in ("whole", "cut"):
+        if folder == "cut":
+            run(AMRC(**QUICK), ArrayStream(X, y), tmp_path / folder, limit=137, window=50)
+        evaluation = run(AMRC(**QUICK), ArrayStream(X, y), tmp_path / folder, resume=True, window=50)
+        summary = evaluation.summary.to_dict()
+        times = [name for name in summary if "second" in name]
+        assert len(times) == 4
+        assert all(summary.pop(name) > 0 for name in times)
+        figures.append((summary, evaluation.windows))
+    assert figures[0] == figures[1]
+
+
+def test_an_interruption_after_the_last_row_is_none(tmp_path):
+    X, y = small_stream()
+
+    class Interrupting(ArrayStream):
+        def blocks(self, start=0):
+            yield from super().blocks(start)
+            signal.raise_signal(signal.SIGINT)
+
+    assert evaluate(Constant(), Interrupting(X, y), progress=False).finished
+
+
+def test_a_second_interruption_stops_at_once(tmp_path):
+    X, y = small_stream()
+
+    class Insistent(ArrayStream):
+        def blocks(self, start=0):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            yield from super().blocks(start)
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(Constant(), Insistent(X, y), progress=False)
+
+
+def test_an_ignored_interruption_stays_ignored():
+    X, y = small_stream()
+
+    class Interrupting(ArrayStream):
+        def blocks(self, start=0):
+            signal.raise_signal(signal.SIGINT)
+            yield from super().blocks(start)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert evaluate(Constant(), Interrupting(X, y), progress=False).finished
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_name_with_brackets_is_shown_as_it_is(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    X, y = small_stream()
+    evaluate(Constant(), ArrayStream(X, y, name="a[/b]"))
+    assert "a[/b]" in capsys.readouterr().err

@@ -1,11 +1,12 @@
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline import DataError, MissingExtraError, Status
+from driftline import CheckpointError, DataError, MissingExtraError, Status
 from driftline.evaluation import read_records, records
 from driftline.evaluation.records import METADATA, RecordWriter, list_parts
 from driftline.types import Answers, Block
@@ -42,7 +43,7 @@ def test_a_writer_that_continues_cuts_what_lies_beyond(tmp_path_factory, lengths
         writer.add(*block_of(range(step, step + length)))
         step += length
         writer.flush()
-    (folder / "records" / ".half.parquet.0123").write_bytes(b"half a file")
+    (folder / "records" / f".{0:012d}-{9:012d}.parquet.0123456789abcdef").write_bytes(b"half a file")
     cut = data.draw(st.integers(0, step))
     writer = RecordWriter(folder / "records", {}, cut)
     writer.add(*block_of(range(cut, step + 5)))
@@ -118,3 +119,59 @@ def test_without_pyarrow_the_message_says_what_to_install(tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'driftline\[files\]'"):
         RecordWriter(tmp_path / "records", {}, 0)
+
+
+def test_a_gap_between_parts_is_noticed(tmp_path):
+    writer = RecordWriter(tmp_path / "records", {}, 0)
+    for step in range(3):
+        writer.add(*block_of([step]))
+        writer.flush()
+    sorted((tmp_path / "records").iterdir())[1].unlink()
+    with pytest.raises(CheckpointError, match="up to step 1 and from step 2 on"):
+        read_records(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "message"),
+    [
+        (lambda step: step, lambda step: step + 0.5, "cannot be recorded as int64"),
+        (lambda step: step, lambda step: "a", "cannot be recorded as int64"),
+        (lambda step: 2**63 + step, None, "cannot be recorded as int64"),
+        (lambda step: b"a", None, "expected numbers, booleans or text"),
+    ],
+)
+def test_labels_that_cannot_be_recorded_are_refused(tmp_path, first, then, message):
+    writer = RecordWriter(tmp_path / "records", {}, 0)
+    if then is not None:
+        writer.add(*block_of([0], first))
+    with pytest.raises(DataError, match=message):
+        writer.add(*block_of([1], then or first))
+
+
+def test_whole_numbers_that_come_as_others_are_recorded_as_the_first(tmp_path):
+    for folder, labels in {"floats": float, "objects": lambda step: step}.items():
+        writer = RecordWriter(tmp_path / folder / "records", {}, 0)
+        writer.add(*block_of([0, 1]))
+        block, answers, pending = block_of([2, 3], labels)
+        kind = object if folder == "objects" else float
+        writer.add(replace(block, labels=block.labels.astype(kind)), answers, pending)
+        writer.flush()
+        assert read_records(tmp_path / folder)["label"].to_pylist() == [0, 1, 2, 3]
+
+
+def test_records_are_read_while_the_run_merges_them(tmp_path, monkeypatch):
+    writer = RecordWriter(tmp_path / "records", {}, 0)
+    for step in range(records.MERGED_AT_ONCE - 1):
+        writer.add(*block_of([step]))
+        writer.flush()
+    listed = records.list_parts
+
+    def list_then_merge(folder):
+        parts = listed(folder)
+        if len(parts) == records.MERGED_AT_ONCE - 1:
+            writer.add(*block_of([records.MERGED_AT_ONCE - 1]))
+            writer.flush()
+        return parts
+
+    monkeypatch.setattr(records, "list_parts", list_then_merge)
+    assert read_records(tmp_path).num_rows == records.MERGED_AT_ONCE

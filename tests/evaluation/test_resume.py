@@ -29,8 +29,8 @@ def n_recorded(folder):
     return parts[-1].end if parts else 0
 
 
-@pytest.mark.parametrize("delay", [0, 5])
-def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path, delay):
+def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path):
+    delay = 5
     assert start(tmp_path / "whole", delay).wait() == 0
     rng, folder = random.Random(delay), tmp_path / "killed"
     for target in sorted(rng.sample(range(1, 400), 3)):
@@ -45,6 +45,13 @@ def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp
     assert start(folder, delay).wait() == 0
     whole, killed = (read_records(tmp_path / name).drop_columns(list(TIMINGS)) for name in ("whole", "killed"))
     assert killed.equals(whole)
+
+
+def test_a_run_killed_at_any_dealing_with_the_disk_goes_on_to_the_same_records(tmp_path):
+    script = SCRIPT.with_name("every_kill_point.py")
+    result = subprocess.run([sys.executable, str(script), str(tmp_path)], check=False, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 60
 
 
 def test_a_checkpoint_that_is_damaged_or_foreign_is_refused(tmp_path):

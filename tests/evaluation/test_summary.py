@@ -11,7 +11,7 @@ from driftline import AMRC
 from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.summary import Tally
 from driftline.streams import ArrayStream
-from driftline.types import Answers
+from driftline.types import Answers, Status
 from strategies import seeds
 from test_amrc import QUICK, small_stream
 
@@ -19,6 +19,10 @@ from test_amrc import QUICK, small_stream
 def answers_of(predictions, probabilities, bounds):
     n = len(predictions)
     return Answers(predictions, probabilities, bounds, np.full(n, "ok"), bounds, np.full(n, 0.5), np.full(n, 0.25))
+
+
+def summary_of(tally):
+    return tally.summary("stream", "model", 0.05, n_unlearned=0, n_skipped=0, labels_come_late=False)
 
 
 @given(
@@ -34,7 +38,7 @@ def test_the_figures_are_those_of_the_whole_however_it_was_cut(seed, n_classes, 
     tally = Tally(window)
     for part in np.split(np.arange(n), sorted(cuts)):
         tally.add(y[part], answers_of(said[part], h[part], bounds[part]))
-    summary = tally.summary("stream", "model", 0.05, 0, 0)
+    summary = summary_of(tally)
     assert summary.error == np.mean(y != said)
     assert summary.mistakes == np.sum(y != said)
     assert summary.expected_error == pytest.approx(np.mean(1 - h), rel=1e-12)
@@ -51,22 +55,34 @@ def test_the_figures_are_those_of_the_whole_however_it_was_cut(seed, n_classes, 
     whole = [slice(i, i + window) for i in range(0, n - window + 1, window)]
     above = np.mean([np.mean(1 - h[part]) > bounds[part].mean() for part in whole])
     assert summary.windows_above_bound == pytest.approx(above)
+    erring = np.mean([np.mean((y != said)[part]) > bounds[part].mean() for part in whole])
+    assert summary.windows_above_bound_deterministic == pytest.approx(erring)
     course = tally.course()
     assert [w.first for w in course] == list(range(0, n, window))
     assert sum(w.n_rows for w in course) == n
     assert [w.error for w in course] == [np.mean((y != said)[w.first : w.first + window]) for w in course]
 
 
+def test_bounds_count_with_their_excess_up_to_one_and_as_they_are_where_the_set_was_empty():
+    bounds, charges = np.array([0.2, 5.0, -0.4, np.nan]), np.array([0.3, 1.0, 1.0, 1.0])
+    statuses = np.array([Status.OK, Status.LOOSE, Status.EMPTY, Status.EMPTY], dtype=object)
+    tally = Tally(4)
+    tally.add(np.zeros(4), Answers(np.zeros(4), np.ones(4), bounds, statuses, charges, np.zeros(4), np.zeros(4)))
+    summary = summary_of(tally)
+    assert summary.mean_bound == pytest.approx((0.3 + 1.0 - 0.4 + 0.0) / 4)
+    assert summary.bound_statuses == {"ok": 1, "loose": 1, "empty": 2}
+
+
 def test_the_kappa_against_no_change_is_the_share_of_its_mistakes_avoided():
     tally = Tally(10)
     y = np.array([0, 1, 0, 1, 0])
     tally.add(y, answers_of(np.array([0, 1, 0, 0, 0]), np.ones(5), np.ones(5)))
-    summary = tally.summary("stream", "model", 0.05, 0, 0)
+    summary = summary_of(tally)
     assert summary.no_change_error == 1.0
     assert summary.kappa_no_change == pytest.approx(1 - 0.2)
     constant = Tally(10)
     constant.add(np.zeros(5, int), answers_of(np.zeros(5, int), np.ones(5), np.ones(5)))
-    assert constant.summary("stream", "model", 0.05, 0, 0).kappa_no_change is None
+    assert summary_of(constant).kappa_no_change is None
 
 
 def test_the_summary_agrees_with_the_records_and_with_the_model(tmp_path):

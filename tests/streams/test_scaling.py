@@ -14,7 +14,7 @@ def test_columns_are_mapped_from_their_range_to_the_unit_interval():
     assert np.isnan(rows).sum() == 1
     assert np.array_equal(np.concatenate([block.rows for block in stream.blocks(8000)]), rows[8000:], equal_nan=True)
     assert isinstance(stream, Stream)
-    assert (stream.name, stream.columns, stream.n_rows) == ("made up", ("a", "b", "c", "d"), 9000)
+    assert (stream.name, stream.columns, stream.n_rows) == ("made up, scaled by range", ("a", "b", "c", "d"), 9000)
     assert stream.classes().tolist() == [0, 1]
 
 

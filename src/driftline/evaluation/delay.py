@@ -112,6 +112,8 @@ class Pending:
     """Each: when due, row, its values, its label, its time. Rows differ, so that what follows is never compared."""
     latest: float = -np.inf
     """Time of the latest row learned."""
+    asked: int = 0
+    """How many rows the classifier was asked about since it last learned."""
 
     def __len__(self) -> int:
         return len(self.heap)

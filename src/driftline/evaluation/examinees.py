@@ -6,7 +6,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from driftline.errors import ConfigError
 from driftline.types import Answers, Block, LabelArray, Matrix, Vector
@@ -19,8 +18,8 @@ class PrequentialClassifier(Protocol):
     def prequential(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Answers:
         """Predict, then learn, row by row."""
 
-    def assess(self, X: Matrix, y: LabelArray) -> Answers:
-        """Return what is said of each row now; learns nothing."""
+    def assess(self, X: Matrix, y: LabelArray, classes: Any = None, asked: int = 0) -> Answers:
+        """Return what is said of each row now; learns nothing. `asked` counts the rows since it last learned."""
 
     def partial_fit(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Any:
         """Learn from the rows in order."""
@@ -32,8 +31,8 @@ class Examinee(Protocol):
     def prequential(self, block: Block) -> Answers:
         """Predict, then learn, row by row."""
 
-    def assess(self, block: Block) -> Answers:
-        """Return what is said of each row now; learns nothing."""
+    def assess(self, block: Block, asked: int) -> Answers:
+        """Return what is said of each row now; learns nothing. `asked` counts the rows since it last learned."""
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""
@@ -58,9 +57,9 @@ class NativeExaminee:
         """Predict, then learn, row by row."""
         return self._model.prequential(block.rows, block.labels, classes=self._classes, timestamps=_given(block.times))
 
-    def assess(self, block: Block) -> Answers:
+    def assess(self, block: Block, asked: int) -> Answers:
         """Return what is said of each row now; learns nothing."""
-        return self._model.assess(block.rows, block.labels)
+        return self._model.assess(block.rows, block.labels, classes=self._classes, asked=asked)
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""
@@ -84,34 +83,37 @@ class PartialFitExaminee:
 
     def __init__(self, model: Any, classes: LabelArray) -> None:
         self._model = model
-        takes_classes = "classes" in inspect.signature(model.partial_fit).parameters
-        self._announced = {"classes": classes} if takes_classes else {}
+        self._classes = classes
+        # One that knows its classes already would refuse others.
+        announces = "classes" in inspect.signature(model.partial_fit).parameters and not hasattr(model, "classes_")
+        self._announced = {"classes": classes} if announces else {}
         self._is_probabilistic = hasattr(model, "predict_proba")
+        self._has_learned = False
 
     def prequential(self, block: Block) -> Answers:
         """Predict, then learn, row by row."""
         parts = []
         for t in range(len(block.rows)):
             row = Block(block.rows[t : t + 1], block.labels[t : t + 1], block.times[t : t + 1])
-            answers = self.assess(row)
+            answers = self.assess(row, 0)
             start = time.perf_counter()
             self.learn(row)
             answers.learn_seconds[0] = time.perf_counter() - start
             parts.append(answers)
         return Answers.joined(parts)
 
-    def assess(self, block: Block) -> Answers:
+    def assess(self, block: Block, asked: int) -> Answers:
         """Return what is said of each row now; learns nothing."""
         start = time.perf_counter()
-        n, model = len(block.rows), self._model
+        n = len(block.rows)
         try:
-            check_is_fitted(model)
-        except NotFittedError:
-            predictions: LabelArray = np.full(n, None)
-            probabilities = np.zeros(n)
-        else:
-            predictions = model.predict(block.rows)
+            predictions = np.asarray(self._model.predict(block.rows))
             probabilities = self._probabilities(block) if self._is_probabilistic else np.zeros(n)
+        except Exception as error:
+            # One that has learned nothing yet says so in whatever way it likes.
+            if self._has_learned and not isinstance(error, NotFittedError):
+                raise
+            predictions, probabilities = np.full(n, None), np.zeros(n)
         unknown = np.full(n, np.nan)
         return Answers(
             predictions=predictions,
@@ -126,7 +128,8 @@ class PartialFitExaminee:
     def _probabilities(self, block: Block) -> Vector:
         """Return the probability of the true label; 0 for a class that the model does not know, and for no number."""
         said = self._model.predict_proba(block.rows)
-        positions = {label: j for j, label in enumerate(self._model.classes_.tolist())}
+        known = np.asarray(getattr(self._model, "classes_", self._classes)).tolist()
+        positions = {label: j for j, label in enumerate(known)}
         columns = [positions.get(label) for label in block.labels.tolist()]
         given = [0.0 if j is None else said[t, j] for t, j in enumerate(columns)]
         probabilities: Vector = np.nan_to_num(np.array(given), nan=0.0)
@@ -136,6 +139,7 @@ class PartialFitExaminee:
         """Learn from the rows in order, one at a time: some estimators shuffle what they are given at once."""
         for t in range(len(block.rows)):
             self._model.partial_fit(block.rows[t : t + 1], block.labels[t : t + 1], **self._announced)
+            self._has_learned = True
 
 
 def examinee(model: Any, classes: LabelArray | None) -> Examinee:

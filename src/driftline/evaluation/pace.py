@@ -9,7 +9,8 @@ from typing import Any, Self
 SHORTEST, LONGEST = 0.05, 0.2
 """Seconds that a slice of rows should take."""
 SAVE_EVERY = 0.6
-"""Seconds between two records on disk: with a slice and the writing itself, less than one is ever lost."""
+"""Seconds between two writings of records: with a slice and the writing itself, about one is lost at most, unless
+a single row takes longer."""
 SHARE_OF_SAVING = 0.05
 """Most of the time that checkpoints of the classifier may take."""
 
@@ -18,7 +19,7 @@ class SliceLength:
     """Rows in a slice, adjusted to the speed of the classifier."""
 
     def __init__(self) -> None:
-        self.rows = 16
+        self.rows = 1
 
     def took(self, rows: int, seconds: float) -> None:
         """Adjust to how long the last slice took."""
@@ -60,7 +61,8 @@ class Interruption:
         self.requested = False
 
     def __enter__(self) -> Self:
-        self._handles = threading.current_thread() is threading.main_thread()
+        is_main = threading.current_thread() is threading.main_thread()
+        self._handles = is_main and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
         if self._handles:
             self._before: Any = signal.signal(signal.SIGINT, self._request)
         return self

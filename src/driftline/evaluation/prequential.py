@@ -5,7 +5,9 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,10 @@ import numpy as np
 from driftline import __version__
 from driftline._atomic import replacing
 from driftline._progress import ProgressBar
-from driftline._validation import read_labels
+from driftline._validation import read_labels, whole_number
 from driftline.errors import CheckpointError, ConfigError, DataError
-from driftline.evaluation.checkpoint import NAME, read_run
+from driftline.evaluation.checkpoint import NAME, held, read_run
+from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import Pending, TimeDelay, schedule
 from driftline.evaluation.examinees import PrequentialClassifier, examinee
 from driftline.evaluation.records import list_parts
@@ -85,16 +88,17 @@ def evaluate(
     delta : float, default=0.05
         Probability with which the bound on accumulated mistakes may fail.
     time_unit : float, optional
-        What a classifier that tracks time counts as one unit of the stream's timestamps; by default the median
-        increment between the rows of the first block.
+        What a classifier that tracks time counts as one unit of the stream's timestamps; by default the mean increment
+        so far, so that usual increments are around one.
     progress : bool, default=True
         Whether to show a progress bar on the standard error.
     checkpoint : path-like, optional
-        A folder for the records, a row for each step in Parquet (see `driftline.evaluation.records`), and for the
-        state of the run, both saved every second.
+        A folder for the records, a row for each step in Parquet (see `driftline.evaluation.records`), written about
+        every second, and for the state of the run, which is saved as often unless that takes long.
     resume : bool, default=False
-        Whether to continue the run in that folder, if there is one; the records become those of a run that was
-        never interrupted. The state is a pickle: resume only runs of your own.
+        Whether to continue the run in that folder, if there is one, with the classifier as it was then, not the one
+        given here; the records become those of a run that was never interrupted. The state is a pickle: resume only
+        runs of your own.
 
     Returns
     -------
@@ -117,43 +121,51 @@ def evaluate(
     _check_parts(model, stream)
     if resume and checkpoint is None:
         raise ConfigError("resume=True continues the run in a folder: name it as checkpoint=…")
-    arrivals = schedule(delay)
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
     if announced is None and not isinstance(model, PrequentialClassifier):
         announced = stream.classes()
+    arrivals = None if isinstance(delay, int) and delay == 0 else schedule(delay)
     about = {
         "model": _parameters(model),
         "stream": stream.name,
-        "columns": len(stream.columns),
-        "delay": _digest(delay),
+        "columns": f"{len(stream.columns)} with digest {_digest(json.dumps(stream.columns).encode())}",
+        "classes": None if announced is None else announced.tolist(),
+        "delay": _described(delay),
         "window": window,
+        "time_unit": time_unit,
         "driftline": __version__,
     }
+    bar = ProgressBar(f"{type(model).__name__} on {stream.name}", _total(stream, limit), unit="rows", shown=progress)
     folder = None if checkpoint is None else Path(checkpoint)
-    state = _resumed(folder, about, resume=resume) or State(model, Tally(window), Pending(), time_unit)
-    at_once = isinstance(delay, int) and delay == 0
-    run = Run(state, examinee(state.model, announced), None if at_once else arrivals, folder, about)
-    name = type(model).__name__
-    total = min((n for n in (limit, stream.n_rows) if n is not None), default=None)
-    finished = run.over(stream, limit, ProgressBar(f"{name} on {stream.name}", total, unit="rows", shown=progress))
-    if state.n_rows == 0:
-        raise DataError(f"{stream.name} has no rows to evaluate on")
-    summary = state.tally.summary(stream.name, name, delta, len(state.pending), getattr(stream, "n_skipped", 0))
-    if folder is not None:
-        with replacing(folder / "summary.json") as file:
-            file.write(json.dumps(summary.to_dict() | {"finished": finished}, indent=2).encode())
+    with nullcontext() if folder is None else held(folder):
+        state = _resumed(folder, about, stream, resume=resume)
+        state = state or State(model, Tally(window), Pending(), Clock(time_unit))
+        run = Run(state, examinee(state.model, announced), arrivals, folder, about)
+        finished = run.over(stream, limit, bar)
+        if state.n_rows == 0:
+            raise DataError(f"{stream.name} has no rows to evaluate on")
+        summary = state.tally.summary(
+            stream.name,
+            type(model).__name__,
+            delta,
+            n_unlearned=len(state.pending),
+            n_skipped=getattr(stream, "n_skipped", 0),
+            labels_come_late=arrivals is not None,
+        )
+        if folder is not None:
+            with replacing(folder / "summary.json") as file:
+                file.write(json.dumps(summary.to_dict() | {"finished": finished}, indent=2).encode())
     return Evaluation(summary, state.tally.course(), state.model, folder, finished)
 
 
 def _check_numbers(limit: int | None, window: int, delta: float, time_unit: float | None) -> None:
-    if limit is not None and not (isinstance(limit, int) and limit >= 1):
-        raise ConfigError(f"limit must be a number of rows, 1 or more, or None for all; got {limit!r}")
-    if not (isinstance(window, int) and window >= 1):
-        raise ConfigError(f"window must be a number of rows, 1 or more; got {window!r}")
-    if not 0.0 < delta < 1.0:
-        raise ConfigError(f"delta must lie strictly between 0 and 1; got {delta}")
-    if time_unit is not None and not 0.0 < time_unit < np.inf:
-        raise ConfigError(f"time_unit must be a positive number, or None for the usual increment; got {time_unit}")
+    if limit is not None:
+        whole_number("limit", limit, at_least=1)
+    whole_number("window", window, at_least=1)
+    if not isinstance(delta, Real) or not 0.0 < delta < 1.0:
+        raise ConfigError(f"delta must lie strictly between 0 and 1; got {delta!r}")
+    if time_unit is not None and not (isinstance(time_unit, Real) and 0.0 < time_unit < np.inf):
+        raise ConfigError(f"time_unit must be a positive number, or None for the usual increment; got {time_unit!r}")
 
 
 def _check_parts(model: Any, stream: Any) -> None:
@@ -166,32 +178,41 @@ def _check_parts(model: Any, stream: Any) -> None:
             'scaling="file" takes the range of the whole file from the first block, and an evaluation hands rows over '
             'as they come; use scaling="none" on RangeScaled(stream), which looks ahead in the same way, or "running"'
         )
+    known = getattr(model, "feature_names_in_", None)
+    if known is not None and tuple(known) != stream.columns:
+        raise ConfigError(f"model knows the columns {', '.join(known)}; the stream has {', '.join(stream.columns)}")
 
 
-def _resumed(folder: Path | None, about: dict[str, Any], *, resume: bool) -> State | None:
+def _total(stream: Stream, limit: int | None) -> int | None:
+    return min((n for n in (limit, stream.n_rows) if n is not None), default=None)
+
+
+def _resumed(folder: Path | None, about: dict[str, Any], stream: Stream, *, resume: bool) -> State | None:
     """Return the state of the run in the folder, if it is to be continued; refuse to write over one."""
     if folder is None:
         return None
-    if resume:
-        state: State | None = read_run(folder, about)
-        return state
-    if (folder / NAME).exists() or list_parts(folder / "records"):
-        raise CheckpointError(
-            f"{folder} holds a run already; pass resume=True to continue it, or choose another folder"
-        )
-    return None
+    state: State | None = read_run(folder, about) if resume else None
+    if state is None and ((folder / NAME).exists() or list_parts(folder / "records")):
+        how = "its checkpoint is gone" if resume else "pass resume=True to continue it"
+        raise CheckpointError(f"{folder} holds a run already; {how}, or choose another folder")
+    if state is not None and stream.n_rows is not None and stream.n_rows < state.n_rows:
+        raise CheckpointError(f"{folder} holds a run of {state.n_rows} rows, and the stream has {stream.n_rows}")
+    return state
 
 
 def _parameters(model: Any) -> str:
     """Describe a model by its class and parameters, the same in every process."""
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     described = ", ".join(f"{name}={value!r}" for name, value in sorted(parameters.items()))
-    return re.sub(r" at 0x[0-9a-f]+", "", f"{type(model).__module__}.{type(model).__qualname__}({described})")
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", f"{type(model).__module__}.{type(model).__qualname__}({described})")
 
 
-def _digest(delay: int | Sequence[int] | TimeDelay) -> str:
-    """Describe a delay; where there is one for each row, by a checksum."""
-    amount = delay.amount if isinstance(delay, TimeDelay) else delay
-    kind = "time" if isinstance(delay, TimeDelay) else "rows"
-    values = np.asarray(amount)
-    return f"{amount} {kind}" if values.ndim == 0 else f"{hashlib.sha256(values.tobytes()).hexdigest()} {kind}"
+def _described(delay: int | Sequence[int] | TimeDelay) -> str:
+    """Describe a delay; where there is one for each row, by a digest."""
+    kind, amount = ("time", delay.amount) if isinstance(delay, TimeDelay) else ("rows", delay)
+    values = np.asarray(amount, np.float64)
+    return f"{values:g} {kind}" if values.ndim == 0 else f"{kind} with digest {_digest(values.tobytes())}"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]

@@ -24,6 +24,7 @@ learn_seconds     float64   time spent learning the labels that came at this ste
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline._atomic import replacing
+from driftline._atomic import remove_leftovers, replacing
 from driftline.errors import CheckpointError, DataError, MissingExtraError
 from driftline.types import Answers, Block, LabelArray, Vector
 
@@ -43,6 +44,9 @@ LARGEST_PART = 2**18
 """Most records in a part: merging holds them in memory."""
 MOST_WAITING = 2**16
 """Records that may wait in memory to be written."""
+PART_NAME = r"\d{12}-\d{12}\.parquet"
+"""How parts are called: by their first step and the one after their last."""
+READING_ATTEMPTS = 100
 TIMINGS = ("predict_seconds", "learn_seconds")
 """The columns that two runs of the same evaluation do not share."""
 
@@ -87,12 +91,12 @@ class RecordWriter:
         self._next = start
         self._waiting: list[Any] = []
         folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder, PART_NAME)
         self._parts = self._cut(start)
+        self._label_type = self._pa.parquet.read_schema(self._parts[-1].path).field("label").type if start else None
 
     def _cut(self, end: int) -> list[Part]:
-        """Keep the records before `end`; remove all others, and what a killed run left half done."""
-        for stale in self._folder.glob(".*"):
-            stale.unlink()
+        """Keep the records before `end` and remove all others."""
         kept = []
         for part in list_parts(self._folder):
             if part.end <= end:
@@ -105,19 +109,21 @@ class RecordWriter:
                 f"{self._folder} has records up to step {kept[-1].end if kept else 0}, and its checkpoint is at {end}: "
                 "parts were removed; choose another folder, or begin anew in an empty one"
             )
-        for path in set(self._folder.glob("*.parquet")) - {part.path for part in kept}:
-            path.unlink()
+        # The last first: if this is interrupted, no gap is left.
+        for part in sorted(_all_parts(self._folder), key=lambda part: -part.first):
+            if part.path not in [keep.path for keep in kept]:
+                part.path.unlink()
         return kept
 
     def add(self, block: Block, answers: Answers, pending: LabelArray) -> None:
         """Take the records of some steps, to be written at the next flush."""
         pa, n = self._pa, len(block.rows)
-        kind = label_type(pa, block.labels)
+        self._label_type = self._label_type or label_type(pa, block.labels)
         columns = {
             "step": np.arange(self._next, self._next + n),
             "time": _nullable(pa, block.times),
-            "label": pa.array(block.labels, kind),
-            "prediction": pa.array(answers.predictions, kind),
+            "label": self._labels("labels", block.labels),
+            "prediction": self._labels("predictions", answers.predictions),
             "probability": _nullable(pa, answers.probabilities),
             "bound": _nullable(pa, answers.bounds),
             "status": pa.array(answers.statuses, pa.string()),
@@ -129,6 +135,17 @@ class RecordWriter:
         self._waiting.append(pa.table(columns))
         self._next += n
 
+    def _labels(self, what: str, labels: LabelArray) -> Any:
+        """Return labels as a column, whose type the first of them has decided."""
+        plain = labels.tolist() if labels.dtype == object else labels
+        try:
+            return self._pa.array(plain, self._label_type)
+        except (self._pa.ArrowException, OverflowError, UnicodeError) as error:
+            raise DataError(
+                f"{what} from step {self._next} on cannot be recorded as {self._label_type}, the type of the first "
+                f"labels ({error}); use one kind of label throughout"
+            ) from error
+
     @property
     def is_full(self) -> bool:
         """Whether so many records wait that they should be written."""
@@ -139,8 +156,8 @@ class RecordWriter:
         if not self._waiting:
             return
         table = self._pa.concat_tables(self._waiting)
-        self._parts.append(self._write(table, self._next - table.num_rows))
         self._waiting = []
+        self._parts.append(self._write(table, self._next - table.num_rows))
         while self._is_due(last := self._parts[-MERGED_AT_ONCE:]):
             tables = [self._pa.parquet.read_table(part.path) for part in last]
             merged = self._write(self._pa.concat_tables(tables), last[0].first, last[0].level + 1)
@@ -167,23 +184,33 @@ def _nullable(pa: Any, values: Vector) -> Any:
 
 def label_type(pa: Any, labels: LabelArray) -> Any:
     """Return the Arrow type of labels."""
-    kinds = {"b": pa.bool_(), "i": pa.int64(), "u": pa.int64(), "f": pa.float64(), "U": pa.string(), "O": pa.string()}
-    return kinds[labels.dtype.kind]
+    kind = np.array(labels.tolist()).dtype.kind
+    kinds = {"b": pa.bool_(), "i": pa.int64(), "u": pa.int64(), "f": pa.float64(), "U": pa.string()}
+    if kind not in kinds:
+        raise DataError(f"labels such as {labels[0]!r} cannot be recorded; expected numbers, booleans or text")
+    return kinds[kind]
 
 
 def list_parts(folder: Path) -> list[Part]:
     """Return the parts that together hold each step once, in order."""
     parts: list[Part] = []
     for part in sorted(_all_parts(folder), key=lambda part: (part.first, -part.end)):
-        if not parts or part.end > parts[-1].end:
-            parts.append(part)
+        expected = parts[-1].end if parts else 0
+        if part.end <= expected:  # a piece of a merged part
+            continue
+        if part.first != expected:
+            raise CheckpointError(
+                f"{folder} has records up to step {expected} and from step {part.first} on: parts were removed or come "
+                "from another run; choose another folder"
+            )
+        parts.append(part)
     return parts
 
 
 def _all_parts(folder: Path) -> Iterator[Part]:
     for path in folder.glob("*.parquet"):
-        first, _, end = path.stem.partition("-")
-        if first.isdecimal() and end.isdecimal():
+        if re.fullmatch(PART_NAME, path.name):
+            first, _, end = path.stem.partition("-")
             yield Part(path, int(first), int(end))
 
 
@@ -200,18 +227,25 @@ def read_records(folder: str | os.PathLike[str]) -> Any:
     pyarrow.Table
         A row for each step, in order; see `driftline.evaluation.records` for the columns.
     """
-    pa, parts = arrow(), list_parts(Path(folder) / "records")
-    if not parts:
-        raise DataError(f"{folder} has no records of an evaluation; expected the folder given as `checkpoint`")
-    tables = []
-    for part in parts:
-        try:
-            tables.append(pa.parquet.read_table(part.path))
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(f"{part.path} is damaged ({error}); run the evaluation again") from error
-    newest = json.loads(tables[-1].schema.metadata.get(METADATA, b"{}"))
+    tables = _read_parts(arrow(), Path(folder) / "records")
+    newest = json.loads((tables[-1].schema.metadata or {}).get(METADATA, b"{}"))
     if newest.get("version", 0) > VERSION:
         raise DataError(
             f"{folder} has records of version {newest['version']}, and this driftline reads up to {VERSION}; upgrade it"
         )
-    return pa.concat_tables(tables)
+    return arrow().concat_tables(tables)
+
+
+def _read_parts(pa: Any, folder: Path) -> list[Any]:
+    """Read all parts; where the run goes on and merges some meanwhile, look again."""
+    for _ in range(READING_ATTEMPTS):
+        parts = list_parts(folder)
+        if not parts:
+            raise DataError(f"{folder} has no records of an evaluation; name the folder that was given as `checkpoint`")
+        try:
+            return [pa.parquet.read_table(part.path) for part in parts]
+        except FileNotFoundError:
+            continue
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"{folder} has a damaged part ({error}); run the evaluation again") from error
+    raise DataError(f"{folder} changes faster than it can be read; wait until the evaluation is done")

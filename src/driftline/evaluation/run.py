@@ -11,6 +11,7 @@ import numpy as np
 from driftline._progress import ProgressBar
 from driftline.errors import DataError
 from driftline.evaluation.checkpoint import write_run
+from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import Pending, Schedule
 from driftline.evaluation.examinees import Examinee
 from driftline.evaluation.pace import Interruption, SliceLength, Timer
@@ -22,12 +23,12 @@ from driftline.types import Answers, Block, Indices, Vector
 
 @dataclass(slots=True)
 class State:
-    """What a continuation needs: the classifier, the sums, the rows that wait for their labels, the unit of time."""
+    """What a continuation needs: the classifier, the sums, the rows that wait for their labels, the time."""
 
     model: Any
     tally: Tally
     pending: Pending
-    time_unit: float | None
+    clock: Clock
 
     @property
     def n_rows(self) -> int:
@@ -79,6 +80,8 @@ class Run:
             started = time.perf_counter()
             try:
                 for rows in self._slices(stream, limit):
+                    if interruption.requested:
+                        return False
                     self._examine(rows, stream.name)
                     now = time.perf_counter()
                     state.tally.seconds += now - last
@@ -86,8 +89,6 @@ class Run:
                     rate = (state.n_rows - begun) / (now - started)
                     bar.advance(len(rows.rows), f"error {state.tally.error:.1%}, {rate:,.0f} rows/s")
                     self._save(at_once=False)
-                    if interruption.requested:
-                        return False
                 return True
             finally:
                 self._save(at_once=True)
@@ -96,8 +97,6 @@ class Run:
         left = np.inf if limit is None else limit - self._state.n_rows
         blocks = stream.blocks(self._state.n_rows) if left > 0 else iter(())
         for block in blocks:
-            if self._state.time_unit is None:
-                self._state.time_unit = usual_increment(block.times)
             first, end = 0, int(min(left, len(block.rows)))
             while first < end:
                 part = slice(first, min(first + self._length.rows, end))
@@ -112,36 +111,36 @@ class Run:
         start = time.perf_counter()
         self._is_whole = False
         try:
+            clocked = replace(rows, times=self._state.clock.read(rows.times))
             if self._arrivals is None:
-                answers, waiting = self._classifier.prequential(self._timed(rows)), np.zeros(n, np.int64)
+                answers, waiting = self._classifier.prequential(clocked), np.zeros(n, np.int64)
             else:
-                answers, waiting = self._with_late_labels(rows, self._arrivals)
-        except (ValueError, TypeError) as error:
+                answers, waiting = self._with_late_labels(clocked, rows.times, self._arrivals)
+        except (ValueError, TypeError, AttributeError) as error:
             place = f"row {first}" if n == 1 else f"rows {first} to {first + n - 1}"
-            raise DataError(f"the classifier cannot use {place} of {source}: {error}") from error
+            counted = "" if n == 1 else "counted from the first of these, "
+            raise DataError(f"the classifier cannot use {place} of {source}: {counted}{error}") from error
         if self._records is not None:
             self._records.add(rows, answers, waiting)
         self._state.tally.add(rows.labels, answers)
         self._is_whole = True
         self._length.took(n, time.perf_counter() - start)
 
-    def _timed(self, rows: Block) -> Block:
-        """Return the rows with their times in the classifier's unit."""
-        return replace(rows, times=rows.times / (self._state.time_unit or 1.0))
-
-    def _with_late_labels(self, rows: Block, arrivals: Schedule) -> tuple[Answers, Indices]:
+    def _with_late_labels(self, rows: Block, times: Vector, arrivals: Schedule) -> tuple[Answers, Indices]:
+        """Predict the rows, each after what has arrived by then was learned; `times` are those of the stream."""
         pending, first = self._state.pending, self._state.n_rows
-        answers, waiting = [], np.zeros(len(rows.rows), np.int64)
-        moment = np.nan
-        for t, moment in enumerate(rows.times.tolist()):
+        answers, waiting = [], np.zeros(len(times), np.int64)
+        for t, moment in enumerate(times.tolist()):
             learning = self._learn(arrivals.now(first + t, moment))
             row = Block(rows.rows[t : t + 1], rows.labels[t : t + 1], rows.times[t : t + 1])
             waiting[t] = len(pending)
-            answers.append(replace(self._classifier.assess(self._timed(row)), learn_seconds=np.array([learning])))
+            said = self._classifier.assess(row, pending.asked)
+            answers.append(replace(said, learn_seconds=np.array([learning])))
+            pending.asked += 1
             pending.push(arrivals.due(first + t, moment), first + t, row)
         # What has arrived by now is learned before the next row in any case: done here, the classifier of a run that
         # ends with this slice knows it too.
-        answers[-1].learn_seconds[0] += self._learn(arrivals.now(first + len(rows.rows), moment))
+        answers[-1].learn_seconds[0] += self._learn(arrivals.now(first + len(times), times[-1]))
         return Answers.joined(answers), waiting
 
     def _learn(self, now: float) -> float:
@@ -150,7 +149,8 @@ class Run:
         if arrived is None:
             return 0.0
         start = time.perf_counter()
-        self._classifier.learn(self._timed(arrived))
+        self._classifier.learn(arrived)
+        self._state.pending.asked = 0
         return time.perf_counter() - start
 
     def _save(self, *, at_once: bool) -> None:
@@ -163,10 +163,3 @@ class Run:
                 start = time.perf_counter()
                 write_run(self._folder, self._about, self._state)
                 self._timer.saved(start)
-
-
-def usual_increment(times: Vector) -> float:
-    """Return the median of the increments that are not zero; 1 if there are none."""
-    increments = np.diff(times)
-    increments = increments[increments > 0]
-    return float(np.median(increments)) if increments.size else 1.0

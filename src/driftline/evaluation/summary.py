@@ -1,5 +1,6 @@
-"""What an evaluation comes to: sums kept while it runs, in constant memory, and the figures they give."""
+"""What an evaluation comes to: sums kept while it runs, and the figures they give."""
 
+from array import array
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from driftline.bounds import MistakeLedger
-from driftline.types import Answers, Flags, LabelArray, Vector
+from driftline.types import Answers, Flags, LabelArray, Matrix, Status, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Window:
     expected_error
         Mean probability that the randomised rule errs; None for a classifier without probabilities.
     bound
-        Mean of R(U_t); None for a classifier without bounds.
+        Mean bound, as in `Summary`; None for a classifier without bounds.
     """
 
     first: int
@@ -47,16 +48,18 @@ class Summary:
         Share of wrong predictions, and expected share of those of the randomised rule.
     majority_error, no_change_error
         For scale: errors of always naming the most frequent class (known in hindsight), and of naming the
-        previous row's label.
+        previous row's label (whether or not it would have come by then).
     kappa, kappa_no_change
         Agreement beyond chance (Cohen), and the share of the no-change predictor's mistakes that is avoided.
     mean_bound, bound_statuses
-        Mean of R(U_t), and how many steps had a bound of each status.
+        Mean of the bounds, each R(U_t) plus the excess of its instance and at most 1, and negative where the set was
+        empty; and how many steps had a bound of each status.
     window, windows_above_bound, windows_above_bound_deterministic
         Rows in a window; share of the windows in which the mean expected error of the randomised rule, to which
         the bound applies, or the error of the predictions, is above the mean bound.
     mistakes, expected_mistakes, mistake_bound, delta
-        Wrong predictions; expected mistakes of the randomised rule, and their bound with probability 1 - delta.
+        Wrong predictions; expected mistakes of the randomised rule, and their bound with probability 1 - delta. There
+        is none if labels come late: the uncertainty sets are those of the last label learned, not of the row predicted.
     n_unlearned
         Labels that had not arrived at the end.
     n_skipped
@@ -123,7 +126,9 @@ class Summary:
             "speed": f"{self.rows_per_second:,.0f} rows/s",
         }
         if self.mean_bound is None:
-            del lines["above the bound"], lines["mistakes"]
+            del lines["above the bound"]
+        if self.mistake_bound is None:
+            del lines["mistakes"]
         if self.n_unlearned or self.n_skipped:
             lines["left out"] = f"{self.n_unlearned:,} labels that came too late, {self.n_skipped:,} malformed rows"
         width = max(map(len, lines))
@@ -151,16 +156,18 @@ class Tally:
     statuses: Counter[str] = field(default_factory=Counter)
     sums: Vector = field(default_factory=lambda: np.zeros(5))
     """Of expected mistakes, bounds, charges, seconds predicting and learning."""
-    windows: list[Vector] = field(default_factory=list)
-    """Each: rows, mistakes, sum of expected mistakes, sum of bounds."""
+    closed: "array[float]" = field(default_factory=lambda: array("d"))
+    """Of each window that is full: mistakes, sum of expected mistakes, sum of bounds."""
+    open: Vector = field(default_factory=lambda: np.zeros(3))
+    """The same, of the one under way."""
     seconds: float = 0.0
 
     def add(self, labels: LabelArray, answers: Answers) -> None:
         """Count some steps."""
         said, truth = answers.predictions.tolist(), labels.tolist()
         wrong = _differ(answers.predictions, labels)
-        expected = 1.0 - answers.probabilities
-        self._add_to_windows(wrong, expected, answers.bounds)
+        expected, bounds = 1.0 - answers.probabilities, _bounds(answers)
+        self._add_to_windows(np.column_stack([wrong, expected, bounds]))
         self.changes += int(np.count_nonzero(_differ(labels[1:], labels[:-1])))
         self.changes += self.n_rows > 0 and truth[0] != self.last_label
         self.last_label = truth[-1]
@@ -169,18 +176,18 @@ class Tally:
         self.labels.update(truth)
         self.predictions.update(said)
         self.statuses.update(str(status) for status in answers.statuses.tolist() if status is not None)
-        columns = expected, answers.bounds, answers.charges, answers.predict_seconds, answers.learn_seconds
-        self.sums += [column.sum() for column in columns]
+        columns = expected, bounds, answers.charges, answers.predict_seconds, answers.learn_seconds
+        self.sums = _added(self.sums, np.column_stack(columns))
 
-    def _add_to_windows(self, wrong: Flags, expected: Vector, bounds: Vector) -> None:
-        rows = np.column_stack([np.ones(len(wrong)), wrong, expected, bounds])
-        done = 0
+    def _add_to_windows(self, rows: Matrix) -> None:
+        done, there = 0, self.n_rows % self.window
         while done < len(rows):
-            if not self.windows or self.windows[-1][0] == self.window:
-                self.windows.append(np.zeros(4))
-            room = self.window - int(self.windows[-1][0])
-            self.windows[-1] += rows[done : done + room].sum(axis=0)
-            done += room
+            part = rows[done : done + self.window - there]
+            self.open = _added(self.open, part)
+            done, there = done + len(part), there + len(part)
+            if there == self.window:
+                self.closed.extend(self.open.tolist())
+                self.open, there = np.zeros(3), 0
 
     @property
     def error(self) -> float:
@@ -189,17 +196,25 @@ class Tally:
 
     def course(self) -> list[Window]:
         """Return the windows; the last may be shorter."""
+        left = self.n_rows % self.window
+        rows = [*self._whole().tolist(), *([self.open.tolist()] if left else [])]
+        lengths = [self.window] * (len(rows) - bool(left)) + [left] * bool(left)
         return [
-            Window(i * self.window, int(n), wrong / n, _known(expected / n), _known(bound / n))
-            for i, (n, wrong, expected, bound) in enumerate(self.windows)
+            Window(i * self.window, n, wrong / n, _known(expected / n), _known(bound / n))
+            for i, (n, (wrong, expected, bound)) in enumerate(zip(lengths, rows, strict=True))
         ]
 
-    def summary(self, stream: str, model: str, delta: float, n_unlearned: int, n_skipped: int) -> Summary:
+    def _whole(self) -> Matrix:
+        return np.array(self.closed).reshape(-1, 3)
+
+    def summary(
+        self, stream: str, model: str, delta: float, *, n_unlearned: int, n_skipped: int, labels_come_late: bool
+    ) -> Summary:
         """Return the figures."""
         n, error = self.n_rows, self.error
         expected, bounds, charges, predicting, learning = self.sums.tolist()
         no_change = self.changes / (n - 1) if n > 1 else None
-        whole = np.array([window for window in self.windows if window[0] == self.window]).reshape(-1, 4)
+        whole = self._whole()
         has_bound = _known(bounds) is not None
         ledger = MistakeLedger(n_steps=n, total_bound=charges)
         return Summary(
@@ -216,13 +231,13 @@ class Tally:
             mean_bound=_known(bounds / n),
             bound_statuses=dict(self.statuses),
             window=self.window,
-            windows_above_bound=float(np.mean(whole[:, 2] > whole[:, 3])) if has_bound and len(whole) else None,
+            windows_above_bound=float(np.mean(whole[:, 1] > whole[:, 2])) if has_bound and len(whole) else None,
             windows_above_bound_deterministic=(
-                float(np.mean(whole[:, 1] > whole[:, 3])) if has_bound and len(whole) else None
+                float(np.mean(whole[:, 0] > whole[:, 2])) if has_bound and len(whole) else None
             ),
             mistakes=self.mistakes,
             expected_mistakes=_known(expected),
-            mistake_bound=ledger.mistakes(delta) if has_bound else None,
+            mistake_bound=ledger.mistakes(delta) if has_bound and not labels_come_late else None,
             delta=delta,
             n_unlearned=n_unlearned,
             n_skipped=n_skipped,
@@ -236,6 +251,18 @@ class Tally:
         n = self.n_rows
         by_chance = sum(count * self.predictions[label] for label, count in self.labels.items()) / n**2
         return None if by_chance == 1.0 else (1.0 - self.error - by_chance) / (1.0 - by_chance)
+
+
+def _bounds(answers: Answers) -> Vector:
+    """Return the bounds with their excess, at most 1; where the set was empty, the negative number, which is none."""
+    is_empty = answers.statuses == Status.EMPTY
+    return np.where(is_empty, np.minimum(np.nan_to_num(answers.bounds), 0.0), np.minimum(answers.charges, 1.0))
+
+
+def _added(total: Vector, rows: Matrix) -> Vector:
+    """Return a sum with rows added one after the other, the same however they were cut into slices."""
+    sums: Vector = np.cumsum(np.vstack([total, rows]), axis=0)[-1]
+    return sums
 
 
 def _differ(one: LabelArray, other: LabelArray) -> Flags:

@@ -22,7 +22,7 @@ class RangeScaled:
 
     Attributes
     ----------
-    name, columns, n_rows
+    name, columns, n_rows, n_skipped
         Those of the stream.
 
     Examples
@@ -44,8 +44,8 @@ class RangeScaled:
 
     @property
     def name(self) -> str:
-        """The name of the stream."""
-        return self._stream.name
+        """The name of the stream, and that it is scaled."""
+        return f"{self._stream.name}, scaled by range"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -56,6 +56,11 @@ class RangeScaled:
     def n_rows(self) -> int | None:
         """Number of rows, if it is known."""
         return self._stream.n_rows
+
+    @property
+    def n_skipped(self) -> int:
+        """How many malformed rows the stream has left out."""
+        return getattr(self._stream, "n_skipped", 0)
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """Read the rows a block at a time.
