@@ -1,15 +1,14 @@
 """A published stream as a classifier should see it: without columns that give the label away, codes spread out."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from driftline.streams.base import Stream
 from driftline.streams.catalogue import Column
-from driftline.types import Block, LabelArray, Matrix, Vector
+from driftline.streams.derived import DerivedStream
+from driftline.types import Matrix, Vector
 
 
-class EncodedStream:
+class EncodedStream(DerivedStream):
     """Some columns of a stream, the nominal ones as one column of 0 and 1 for each of their values.
 
     Parameters
@@ -41,54 +40,20 @@ class EncodedStream:
     """
 
     def __init__(self, stream: Stream, columns: tuple[Column, ...], *, with_leaks: bool, onehot: bool) -> None:
-        self._stream = stream
         self._parts = [
             (position, column if onehot and column.kind == "nominal" else None)
             for position, column in enumerate(columns)
             if with_leaks or not column.leaks
         ]
-        self.columns = tuple(
+        names = (
             name
             for position, column in self._parts
             for name in ((f"{column.name}={value}" for value in column.values) if column else (columns[position].name,))
         )
+        super().__init__(stream, stream.name, tuple(names))
 
-    @property
-    def name(self) -> str:
-        """The name of the stream."""
-        return self._stream.name
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows."""
-        return self._stream.n_rows
-
-    def blocks(self, start: int = 0) -> Iterator[Block]:
-        """Read the rows a block at a time.
-
-        Parameters
-        ----------
-        start : int, default=0
-            Position of the row to begin with.
-
-        Yields
-        ------
-        Block
-            At most `BLOCK_ROWS` rows.
-        """
-        for block in self._stream.blocks(start):
-            parts = [_encode(block.rows[:, position], column) for position, column in self._parts]
-            yield Block(np.hstack(parts), block.labels, block.times)
-
-    def classes(self) -> LabelArray:
-        """Return the labels that occur, sorted.
-
-        Returns
-        -------
-        ndarray
-            The labels.
-        """
-        return self._stream.classes()
+    def _derive(self, rows: Matrix) -> Matrix:
+        return np.hstack([_encode(rows[:, position], column) for position, column in self._parts])
 
 
 def _encode(values: Vector, column: Column | None) -> Matrix:

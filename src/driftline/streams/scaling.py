@@ -1,15 +1,13 @@
 """A stream whose columns are scaled by their range over the whole of it."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-
 import numpy as np
 
 from driftline.streams.base import Stream
-from driftline.types import Block, LabelArray
+from driftline.streams.derived import DerivedStream
+from driftline.types import Matrix
 
 
-class RangeScaled:
+class RangeScaled(DerivedStream):
     """A stream with each column mapped from its range over the whole stream to [0, 1].
 
     That is a look into the future, which the experiments of the paper take: use it to compare with them. It
@@ -34,56 +32,14 @@ class RangeScaled:
     """
 
     def __init__(self, stream: Stream) -> None:
-        self._stream = stream
         low, high = np.full((2, len(stream.columns)), [[np.inf], [-np.inf]])
         for block in stream.blocks():
             low = np.fmin(low, np.fmin.reduce(block.rows))
             high = np.fmax(high, np.fmax.reduce(block.rows))
         usable = low < high
         self._low, self._high = np.where(usable, low, 0.0), np.where(usable, high, 1.0)
+        super().__init__(stream, f"{stream.name}, scaled by range", stream.columns)
 
-    @property
-    def name(self) -> str:
-        """The name of the stream, and that it is scaled."""
-        return f"{self._stream.name}, scaled by range"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of its columns."""
-        return self._stream.columns
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows, if it is known."""
-        return self._stream.n_rows
-
-    @property
-    def n_skipped(self) -> int:
-        """How many malformed rows the stream has left out."""
-        return getattr(self._stream, "n_skipped", 0)
-
-    def blocks(self, start: int = 0) -> Iterator[Block]:
-        """Read the rows a block at a time.
-
-        Parameters
-        ----------
-        start : int, default=0
-            Position of the row to begin with.
-
-        Yields
-        ------
-        Block
-            At most `BLOCK_ROWS` rows.
-        """
-        for block in self._stream.blocks(start):
-            yield replace(block, rows=(block.rows - self._low) / (self._high - self._low))
-
-    def classes(self) -> LabelArray:
-        """Return the labels that occur, sorted; reads the whole stream if it must.
-
-        Returns
-        -------
-        ndarray
-            The labels.
-        """
-        return self._stream.classes()
+    def _derive(self, rows: Matrix) -> Matrix:
+        scaled: Matrix = (rows - self._low) / (self._high - self._low)
+        return scaled
