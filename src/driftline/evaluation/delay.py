@@ -39,6 +39,9 @@ class Schedule(Protocol):
     def now(self, row: int, time: float) -> float:
         """Return the moment just before a row is predicted."""
 
+    def check(self, first: int, times: Vector) -> None:
+        """Refuse rows, the first of which has a position, for whose labels it cannot say when they come."""
+
 
 class RowSchedule:
     """Labels that arrive after their row and `delay` more have been predicted."""
@@ -54,6 +57,10 @@ class RowSchedule:
         """Return the moment just before a row is predicted."""
         return row - 1.0
 
+    def check(self, first: int, times: Vector) -> None:
+        """Refuse rows beyond the delays that were given."""
+        _check_length(self._delay, first + len(times))
+
 
 class TimeSchedule:
     """Labels that arrive some time after their row."""
@@ -63,21 +70,26 @@ class TimeSchedule:
 
     def due(self, row: int, time: float) -> float:
         """Return the moment at which the label of a row arrives."""
-        if np.isnan(time):
-            raise DataError("delay=TimeDelay(…) needs a stream with timestamps, and this one has none")
         return time + float(_of_row(self._amount, row))
 
     def now(self, row: int, time: float) -> float:
         """Return the moment just before a row is predicted."""
         return time
 
+    def check(self, first: int, times: Vector) -> None:
+        """Refuse rows without times, and those beyond the delays that were given."""
+        if np.isnan(times).any():
+            raise DataError("delay=TimeDelay(…) needs a stream with timestamps, and this one has none")
+        _check_length(self._amount, first + len(times))
+
 
 def _of_row(delays: Any, row: int) -> Any:
-    if np.ndim(delays) == 0:
-        return delays
-    if row >= len(delays):
+    return delays if np.ndim(delays) == 0 else delays[row]
+
+
+def _check_length(delays: Any, n_rows: int) -> None:
+    if np.ndim(delays) == 1 and n_rows > len(delays):
         raise DataError(f"delay has {len(delays)} values and the stream more rows; give one for each row, or a limit")
-    return delays[row]
 
 
 def schedule(delay: int | Sequence[int] | TimeDelay) -> Schedule:
@@ -114,6 +126,8 @@ class Pending:
     """Time of the latest row learned."""
     asked: int = 0
     """How many rows the classifier was asked about since it last learned."""
+    has_waited: bool = False
+    """Whether a row was ever predicted while the label of an earlier one was missing."""
 
     def __len__(self) -> int:
         return len(self.heap)

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from driftline.errors import ConfigError
+from driftline.errors import ConfigError, DataError
 from driftline.types import Answers, Block, LabelArray, Matrix, Vector
 
 
@@ -95,9 +95,12 @@ class PartialFitExaminee:
         parts = []
         for t in range(len(block.rows)):
             row = Block(block.rows[t : t + 1], block.labels[t : t + 1], block.times[t : t + 1])
-            answers = self.assess(row, 0)
-            start = time.perf_counter()
-            self.learn(row)
+            try:
+                answers = self.assess(row, 0)
+                start = time.perf_counter()
+                self.learn(row)
+            except (ValueError, TypeError) as error:
+                raise DataError(f"row {t}: {_remedied(error, row)}") from error
             answers.learn_seconds[0] = time.perf_counter() - start
             parts.append(answers)
         return Answers.joined(parts)
@@ -140,6 +143,14 @@ class PartialFitExaminee:
         for t in range(len(block.rows)):
             self._model.partial_fit(block.rows[t : t + 1], block.labels[t : t + 1], **self._announced)
             self._has_learned = True
+
+
+def _remedied(error: Exception, row: Block) -> str:
+    if np.isnan(row.rows).any():
+        return (
+            f"it has missing values, and the classifier cannot use them ({str(error).splitlines()[0]}); fill them first"
+        )
+    return str(error)
 
 
 def examinee(model: Any, classes: LabelArray | None) -> Examinee:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ def evaluate(
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
     if announced is None and not isinstance(model, PrequentialClassifier):
         announced = stream.classes()
-    arrivals = None if isinstance(delay, int) and delay == 0 else schedule(delay)
+    arrivals = None if isinstance(delay, Integral) and delay == 0 else schedule(delay)
     about = {
         "model": _parameters(model),
         "stream": stream.name,
@@ -149,8 +149,8 @@ def evaluate(
             type(model).__name__,
             delta,
             n_unlearned=len(state.pending),
-            n_skipped=getattr(stream, "n_skipped", 0),
-            labels_come_late=arrivals is not None,
+            n_skipped=state.n_skipped,
+            labels_come_late=state.pending.has_waited,
         )
         if folder is not None:
             with replacing(folder / "summary.json") as file:

@@ -20,6 +20,9 @@ pending           int64     how many labels of earlier rows had not been learned
 predict_seconds   float64   time spent predicting the row
 learn_seconds     float64   time spent learning the labels that came at this step
 ================  ========  =====================================================================================
+
+The charge is the bound plus the excess of the instance, and at least 1 where the bound says nothing; the bounds of the
+summary are ``min(charge, 1)``, and ``bound`` where its status is empty.
 """
 
 import json

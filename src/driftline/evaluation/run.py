@@ -1,5 +1,6 @@
 """A run: the rows of a stream through a classifier, with records and checkpoints on the way."""
 
+import hashlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from driftline._progress import ProgressBar
-from driftline.errors import DataError
+from driftline.errors import CheckpointError, DataError
 from driftline.evaluation.checkpoint import write_run
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import Pending, Schedule
@@ -29,6 +30,9 @@ class State:
     tally: Tally
     pending: Pending
     clock: Clock
+    n_skipped: int = 0
+    latest: str = ""
+    """Digest of the latest row and its label: a resumed stream must have them too."""
 
     @property
     def n_rows(self) -> int:
@@ -95,8 +99,7 @@ class Run:
 
     def _slices(self, stream: Stream, limit: int | None) -> Iterator[Block]:
         left = np.inf if limit is None else limit - self._state.n_rows
-        blocks = stream.blocks(self._state.n_rows) if left > 0 else iter(())
-        for block in blocks:
+        for block in self._continued(stream) if left > 0 else ():
             first, end = 0, int(min(left, len(block.rows)))
             while first < end:
                 part = slice(first, min(first + self._length.rows, end))
@@ -106,8 +109,26 @@ class Run:
             if left == 0:
                 return
 
+    def _continued(self, stream: Stream) -> Iterator[Block]:
+        """Read on, beginning with the latest row: if it is another one now, so is the stream."""
+        state = self._state
+        seen = min(state.n_rows, 1)
+        for block in stream.blocks(state.n_rows - seen):
+            if seen and digest_of(block, 0) != state.latest:
+                raise CheckpointError(
+                    f"row {state.n_rows - 1} of {stream.name} is not the one that the run saw last: the stream has "
+                    "changed; begin anew in another folder"
+                )
+            state.n_skipped = getattr(stream, "n_skipped", 0)
+            if len(block.rows) > seen:
+                yield Block(block.rows[seen:], block.labels[seen:], block.times[seen:])
+            state.n_skipped = getattr(stream, "n_skipped", 0)  # with those after the last block
+            seen = 0
+
     def _examine(self, rows: Block, source: str) -> None:
         first, n = self._state.n_rows, len(rows.rows)
+        if self._arrivals is not None:
+            self._arrivals.check(first, rows.times)
         start = time.perf_counter()
         self._is_whole = False
         try:
@@ -123,6 +144,7 @@ class Run:
         if self._records is not None:
             self._records.add(rows, answers, waiting)
         self._state.tally.add(rows.labels, answers)
+        self._state.latest = digest_of(rows, n - 1)
         self._is_whole = True
         self._length.took(n, time.perf_counter() - start)
 
@@ -134,6 +156,7 @@ class Run:
             learning = self._learn(arrivals.now(first + t, moment))
             row = Block(rows.rows[t : t + 1], rows.labels[t : t + 1], rows.times[t : t + 1])
             waiting[t] = len(pending)
+            pending.has_waited |= len(pending) > 0
             said = self._classifier.assess(row, pending.asked)
             answers.append(replace(said, learn_seconds=np.array([learning])))
             pending.asked += 1
@@ -163,3 +186,8 @@ class Run:
                 start = time.perf_counter()
                 write_run(self._folder, self._about, self._state)
                 self._timer.saved(start)
+
+
+def digest_of(block: Block, t: int) -> str:
+    """Return a digest of a row and its label."""
+    return hashlib.sha256(block.rows[t].tobytes() + repr(block.labels[t : t + 1].tolist()).encode()).hexdigest()

@@ -63,7 +63,7 @@ class Summary:
     n_unlearned
         Labels that had not arrived at the end.
     n_skipped
-        Malformed rows that the stream left out.
+        Malformed rows that the stream left out of the blocks that were read.
     seconds, predict_seconds, learn_seconds, rows_per_second
         Time in all, and in the classifier; throughput of the whole.
     """

@@ -140,7 +140,8 @@ class DriftingGaussians(ABC):
         t : float
             Time.
         probabilities : callable
-            From instances, one a row, to the probabilities of all labels, one a column: a model's `predict_proba`.
+            From instances, one a row, to the probabilities of the labels 0, 1, …, one a column: `predict_proba` of a
+            model that was told of its classes (``classes=[0, 1]``) and so has them in this order.
         n_points : int, default=2048
             Number of instances of each component of the mixture, rounded up to a multiple of 16.
         seed : int, default=0

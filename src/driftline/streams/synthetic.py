@@ -79,8 +79,8 @@ class RotatingGaussians(DriftingGaussians):
 class MovingClass(DriftingGaussians):
     """One class moves while the others stand still: the paper's first figure.
 
-    Class 0 goes around the others at a steady pace, and always as near to them: the best rule keeps changing, while
-    only one of the class means does. A learner with one rate of change for everything must either forget what
+    Class 0 goes around the others at a steady pace: the best rule keeps changing, while only one of the class means
+    does. A learner with one rate of change for everything must either forget what
     stands still or lose what moves.
 
     With two classes the other one stands at the origin, and class 0 goes around it at distance 4. With more they
