@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from driftline import ConfigError
 from driftline.streams import ArrayStream, RangeScaled, Stream
 
 
@@ -22,3 +24,8 @@ def test_a_column_that_is_missing_throughout_stays_missing():
     stream = RangeScaled(ArrayStream([[np.nan, 1.0], [np.nan, 3.0]], [0, 1]))
     assert next(stream.blocks()).rows[:, 1].tolist() == [0.0, 1.0]
     assert np.isnan(next(stream.blocks()).rows[:, 0]).all()
+
+
+def test_what_is_no_stream_is_refused():
+    with pytest.raises(ConfigError, match="stream must be a Stream"):
+        RangeScaled(np.zeros((2, 2)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from driftline.errors import ConfigError
 from driftline.streams.base import Stream
 from driftline.streams.derived import DerivedStream
 from driftline.types import Matrix
@@ -32,6 +33,8 @@ class RangeScaled(DerivedStream):
     """
 
     def __init__(self, stream: Stream) -> None:
+        if not isinstance(stream, Stream):
+            raise ConfigError(f"stream must be a Stream, such as ArrayStream(X, y); got {type(stream).__name__}")
         low, high = np.full((2, len(stream.columns)), [[np.inf], [-np.inf]])
         for block in stream.blocks():
             low = np.fmin(low, np.fmin.reduce(block.rows))

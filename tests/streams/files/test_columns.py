@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,7 +133,7 @@ def test_a_stray_text_among_numbers_is_a_bad_row_and_many_are_categories(opened)
 
 
 def test_numbers_with_a_decimal_comma_are_not_taken_for_categories(opened):
-    with pytest.raises(DataError, match=r"data\.csv: column 'x' holds numbers with a decimal comma, such as '1,5'"):
+    with pytest.raises(DataError, match=r"data\.csv: column 'x' holds numbers with a comma, such as '1,5'"):
         opened("x;y\n1,5;0\n2,25;1\n")
 
 
@@ -241,8 +242,12 @@ def test_names_are_made_different_and_the_ambiguous_label_is_refused(opened):
 
 def test_a_header_is_recognised_unless_it_is_said(opened):
     assert opened("a,b\n1,2\n", label=1).columns == ("a",)
-    assert opened("3,b\n1,2\n", label=1).columns == ("x0",)
-    assert opened("3,b\n1,2\n", label=1, header=True).columns == ("3",)
+    assert opened("id,2019,y\n1,2,no\n3,,yes\n", label=-1).columns == ("id", "2019")
+    assert opened("3,2\n1,2\n", label=1).columns == ("x0",)
+    assert opened("1,red,no\n2,blue,yes\n", label=-1).columns[:3] == ("x0", "x1=red", "x1=blue")
+    assert opened("3,2\n1,2\n", label=1, header=True).columns == ("3",)
+    with pytest.raises(ConfigError, match="pass header=True or header=False"):
+        opened("red,round,good\nblue,square,bad\n", label=-1)
     assert labels(opened("a,b\nc,d\n", label=1, header=False)) == ["b", "d"]
     assert labels(opened("1,2\n3,4\n", label="x1", header=False)) == [2, 4]
 
@@ -298,3 +303,52 @@ def test_time_runs_on_from_one_block_to_the_next(opened):
     content = "t,x,y\n" + "".join(f"{t},0,0\n" for t in range(5000)) + "4990,0,0\n"
     with pytest.raises(DataError, match=r"line 5002: its time 4990\.0 is before 4999\.0"):
         times(opened(content, time="t"))
+
+
+@pytest.mark.parametrize("content", ["1,0.5,a;b,0\n2,0.7,c;d,1\n", "1,0.5,ES|EU,0\n2,0.7,DE|EU,1\n"])
+def test_the_delimiter_is_the_one_that_gives_most_cells(opened, content):
+    stream = opened(content, label=-1)
+    assert stream.columns[:2] == ("x0", "x1")
+    assert labels(stream) == [0, 1]
+
+
+def test_decimal_commas_are_not_taken_for_delimiters(opened):
+    with pytest.raises(DataError, match="column 'x0' holds numbers with a comma"):
+        opened("1,5;2,5;0\n2,5;3,5;1\n", label=-1, header=False)
+
+
+def test_one_time_that_is_far_ahead_does_not_cost_all_rows_that_follow(opened):
+    rows = [f"{i},1,{i % 2}" for i in range(300)]
+    rows[100] = "99999,1,0"
+    stream = opened("\n".join(["t,x,y", *rows]) + "\n", time="t", on_bad_row="skip")
+    with pytest.raises(DataError, match=r"199 rows together come before 99999\.0"):
+        list(stream.blocks())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"label": 1.0},
+        {"label": True},
+        {"label": ["y"]},
+        {"time": 0.5},
+        {"ignore": None},
+        {"delimiter": 5},
+        {"delimiter": ""},
+        {"header": "yes"},
+        {"encoding": None},
+    ],
+)
+def test_options_of_the_wrong_kind_are_refused(opened, options):
+    with pytest.raises(ConfigError, match="must be"):
+        opened("x,y\n1,2\n", **options)
+
+
+def test_positions_may_be_numbers_of_numpy(opened):
+    stream = opened("x,z,y\n1,2,3\n", label=np.int64(2), ignore=np.array([0]))
+    assert stream.columns == ("z",)
+
+
+def test_rows_in_memory_are_pointed_to_their_stream():
+    with pytest.raises(ConfigError, match="ArrayStream"):
+        open_stream(pd.DataFrame({"x": [1.0]}), "x")

@@ -9,7 +9,7 @@ from reprlib import repr as brief
 
 from driftline.errors import ConfigError, DataError
 from driftline.streams.arff import Reject
-from driftline.streams.files.cells import number, says
+from driftline.streams.files.cells import MISSING, number, says
 from driftline.streams.files.source import LONGEST_LINE, Line, Lines
 from driftline.streams.files.tables import Column, Options, Table, table_of_rows
 
@@ -23,7 +23,7 @@ QUOTES = "expected quotes to be closed, doubled inside a quoted cell and followe
 
 def read_delimited(lines: Lines, options: Options, reject: Reject) -> Table:
     """Read text with one delimiter between the cells; see `open_stream` for what the options mean."""
-    delimiter = options.delimiter or _find_delimiter(lines, options.label)
+    delimiter = _find_delimiter(lines, options.label) if options.delimiter is None else options.delimiter
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise ConfigError(f"delimiter must be one character, and no quote or line break; got {delimiter!r}")
     try:
@@ -37,7 +37,7 @@ def read_delimited(lines: Lines, options: Options, reject: Reject) -> Table:
             f"{brief(cells[0])}. Pass delimiter= if it is another one, or remove what stands above the header"
         )
     rows = _rows(lines, delimiter, reject, len(cells))
-    if _has_header(cells, options):
+    if _has_header(cells, lines, delimiter, options):
         return table_of_rows([Column(name) for name in cells], rows, lines)
     return table_of_rows([Column("") for _ in cells], chain([first], rows), lines)
 
@@ -46,10 +46,22 @@ def _stop(source: str, line: int, reason: str) -> None:
     raise DataError(f"{source}, line {line}: {reason}; the first row decides the columns and cannot be skipped")
 
 
-def _has_header(first: Sequence[str], options: Options) -> bool:
+def _has_header(first: Sequence[str], lines: Lines, delimiter: str, options: Options) -> bool:
+    """Tell by the contrast between the first row and those below, unless the user says it, or names the label."""
     if options.header is not None:
         return options.header
-    return isinstance(options.label, str) or not any(says(number, cell) for cell in first)
+    below = [row for row in _sample(lines, delimiter) if len(row) == len(first)]
+    if not isinstance(options.label, int) or not below:
+        return True
+    numeric = [
+        all(says(number, cell) or cell.strip() in MISSING for cell in column) for column in zip(*below, strict=True)
+    ]
+    if not any(numeric):
+        raise ConfigError(
+            f"{lines.source}: no column holds numbers, so that names in the first row would not stand out, and it has "
+            f"{', '.join(map(brief, first[:5]))}; pass header=True or header=False"
+        )
+    return any(is_number and not says(number, cell) for is_number, cell in zip(numeric, first, strict=True))
 
 
 def _rows(lines: Lines, delimiter: str, reject: Reject, width: int | None = None) -> Iterator[tuple[int, list[str]]]:
@@ -101,18 +113,25 @@ def _cut_quoted(text: str, lines: Lines, delimiter: str) -> list[str]:
 
 
 def _find_delimiter(lines: Lines, label: str | int | None) -> str:
-    """Return the delimiter that cuts most of the first rows into the same number of cells, more than one.
+    """Return the delimiter that cuts most of the first rows into the same number of cells, and into most cells.
 
     One that makes the name of the label a cell of the first row goes before all others.
     """
-    sample = [text for _, text, flaw in lines.peek(SAMPLE_LINES, LONGEST_LINE) if flaw is None and not text.isspace()]
-    merits = {delimiter: _merit(sample, delimiter, label) for delimiter in DELIMITERS}
+    merits = {delimiter: _merit(_sample(lines, delimiter), label) for delimiter in DELIMITERS}
     best = max(DELIMITERS, key=lambda delimiter: merits[delimiter])  # of equals the first
     return best if merits[best][1] > 0 else ","
 
 
-def _merit(sample: Sequence[str], delimiter: str, label: str | int | None) -> tuple[bool, float]:
-    """Return whether the label is in the first row, and the share of the rows with the commonest number of cells."""
+def _merit(rows: Sequence[Sequence[str]], label: str | int | None) -> tuple[bool, float, int]:
+    """Return whether the label is in the first row, the share of rows with the commonest number of cells, and that."""
+    ((width, n_rows),) = Counter(map(len, rows)).most_common(1) or [(0, 0)]
+    has_label = label in [cell.strip() for row in rows[:1] for cell in row]
+    return has_label, n_rows / len(rows) if width > 1 else 0.0, width
+
+
+def _sample(lines: Lines, delimiter: str) -> list[list[str]]:
+    """Return the next rows, cut into cells, and leave them to be read."""
+    sample = [text for _, text, flaw in lines.peek(SAMPLE_LINES, LONGEST_LINE) if flaw is None and not text.isspace()]
     texts = (text.strip() + "\n" if delimiter == " " else text for text in sample)
     reader = csv.reader(texts, delimiter=delimiter, skipinitialspace=True, strict=True)
     rows: list[list[str]] = []
@@ -122,6 +141,4 @@ def _merit(sample: Sequence[str], delimiter: str, label: str | int | None) -> tu
         except csv.Error:  # the quotes do not fit the delimiter; the next row may
             rows.append([])
         except StopIteration:
-            break
-    ((width, n_rows),) = Counter(map(len, rows)).most_common(1) or [(0, 0)]
-    return label in [cell.strip() for row in rows[:1] for cell in row], n_rows / len(rows) if width > 1 else 0.0
+            return rows

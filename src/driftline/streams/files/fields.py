@@ -172,8 +172,8 @@ def field_of(name: str, column: Column, head: Cells, *, is_categorical: bool) ->
     n_commas = sum(_DECIMAL_COMMA.fullmatch(value) is not None for value in values)
     if n_commas >= NUMERIC_SHARE * len(values) and not is_categorical:
         raise DataError(
-            f"column {name!r} holds numbers with a decimal comma, such as {values[0]!r}; write them with a point, or "
-            "name the column in categorical or ignore"
+            f"column {name!r} holds numbers with a comma, such as {values[0]!r}; write decimals with a point and "
+            "thousands without a comma, or name the column in categorical or ignore"
         )
     return CategoryField(name, values, is_closed=False)
 

@@ -32,13 +32,13 @@ class Ledger:
     def __init__(self, source: str, on_bad_row: OnBadRow, place: str) -> None:
         self.n_skipped = 0
         self.skipped: list[str] = []
-        self._source = source
+        self.source = source
         self._on_bad_row = on_bad_row
         self._place = place
 
     def reject(self, place: int, reason: str) -> None:
         """Stop because of a row, or count it."""
-        message = f"{self._source}, {self._place} {place}: {reason}"
+        message = f"{self.source}, {self._place} {place}: {reason}"
         if self._on_bad_row == "stop":
             raise DataError(f"{message} (on_bad_row='skip' goes on without such rows)")
         self.n_skipped += 1

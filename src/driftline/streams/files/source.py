@@ -101,7 +101,8 @@ class Source:
             self.close(file)
         for magic, packing in _PACKED.items():
             if start.startswith(magic):
-                raise DataError(f"{self.shown} is packed with {packing}; unpack it, or pack it with gzip")
+                hint = " (an Excel workbook is such a file: export it as CSV)" if packing == "zip" else ""
+                raise DataError(f"{self.shown} is packed with {packing}{hint}; unpack it, or pack it with gzip")
         if start.startswith(b"PAR1"):
             return "parquet"
         lines = start.decode(_marked_encoding(start) or "utf-8", "replace").splitlines()

@@ -2,10 +2,11 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import fields
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ class FileStream:
         with closing(reading):
             for chunk in reading.chunks:
                 block, flaws = self._layout.encode(chunk)
-                last = _check_order(block.times, flaws, last)
+                last = _check_order(block.times, flaws, last, reading.ledger.source)
                 block, failure = _without(block, flaws, chunk.places, reading.ledger)
                 part = slice(max(start - n_read, 0), None)
                 n_read += len(block.rows)
@@ -131,10 +132,17 @@ class FileStream:
         return self._classes
 
 
-def _check_order(times: Vector, flaws: Flaws, last: float) -> float:
+def _check_order(times: Vector, flaws: Flaws, last: float, source: str) -> float:
     """Find the rows whose time is before that of a row they follow, and return the latest time."""
-    if np.all(np.diff(times, prepend=last) >= 0.0):
+    if not flaws and np.all(np.diff(times, prepend=last) >= 0.0):
         return float(times[-1])
+    latest = np.maximum.accumulate([last, *np.where(np.isnan(times), -math.inf, times)])
+    n_before = int(np.sum(times < latest[:-1]))
+    if n_before > len(times) / 2:
+        raise DataError(
+            f"{source}: {n_before:,} rows together come before {latest[-1]}, the time of a row that they follow; "
+            "correct that one, or sort the file by time"
+        )
     for i in np.flatnonzero(~np.isnan(times)).tolist():
         if times[i] < last:
             flaws.setdefault(
@@ -207,10 +215,10 @@ def open_stream(
         Columns that are categorical though they look like numbers. If the label is named here, labels are text.
     header : bool, optional
         Whether the first row of a CSV file has the names of the columns. By default it has if the label is given by
-        name or none of its cells is a number. Without a header, columns are called x0, x1, …
+        name, or if a cell of it stands above numbers and is none. Without a header, columns are called x0, x1, …
     delimiter : str, optional
         What stands between the cells of a CSV file; by default whichever of tab, semicolon, bar, comma and space cuts
-        its first rows into equal numbers of cells.
+        its first rows into equal numbers of cells, and into most.
     encoding : str, default="utf-8"
         Encoding of a text file, unless it begins with a byte order mark.
     on_bad_row : {"stop", "skip"}, default="stop"
@@ -242,9 +250,18 @@ def open_stream(
     """
     if on_bad_row not in ("stop", "skip"):
         raise ConfigError(f"on_bad_row must be 'stop' or 'skip'; got {on_bad_row!r}")
+    _check_types(path, header, delimiter, encoding, name)
     source = Source(os.fspath(path))
     kind = source.format()
-    options = Options(label, time, _sequence(ignore), _sequence(categorical), header, delimiter, encoding)
+    options = Options(
+        None if label is None else _column("label", label),
+        None if time is None else _column("time", time),
+        _columns("ignore", ignore),
+        _columns("categorical", categorical),
+        header,
+        delimiter,
+        encoding,
+    )
     if kind == "npz":
         return _open_npz(source, options, name)
     with ExitStack() as failing:
@@ -290,8 +307,31 @@ def _again(source: Source, kind: str, options: Options, on_bad_row: OnBadRow, la
     return reading
 
 
-def _sequence(wanted: str | int | Sequence[str | int]) -> tuple[str | int, ...]:
-    return (wanted,) if isinstance(wanted, str | int) else tuple(wanted)
+def _check_types(path: Any, header: Any, delimiter: Any, encoding: Any, name: Any) -> None:
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(
+            f"path must be that of a file; got {type(path).__name__}. Rows in memory are a stream as ArrayStream(X, y)"
+        )
+    if header is not None and not isinstance(header, bool):
+        raise ConfigError(f"header must be True, False or None; got {header!r}")
+    for role, text in {"delimiter": delimiter, "name": name}.items():
+        if text is not None and not isinstance(text, str):
+            raise ConfigError(f"{role} must be text; got {text!r}")
+    if not isinstance(encoding, str):
+        raise ConfigError(f"encoding must be text such as 'latin-1'; got {encoding!r}")
+
+
+def _column(role: str, wanted: Any) -> str | int:
+    if isinstance(wanted, str):
+        return wanted
+    if isinstance(wanted, Integral) and not isinstance(wanted, bool):
+        return int(wanted)
+    raise ConfigError(f"{role} must be the name or the position of a column; got {wanted!r}")
+
+
+def _columns(role: str, wanted: Any) -> tuple[str | int, ...]:
+    several = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else (wanted,)
+    return tuple(_column(role, each) for each in several)
 
 
 def _open_npz(source: Source, options: Options, name: str | None) -> Stream:
