@@ -16,6 +16,8 @@ from driftline.errors import DataError
 from driftline.streams.base import BLOCK_ROWS
 from driftline.types import Block, LabelArray
 
+SKIPPED_AT_ONCE = 2**20
+"""Bytes read at once of what is passed over."""
 DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile)
 """What reading a file raises that is cut off, damaged, encrypted or of another kind."""
 
@@ -80,7 +82,13 @@ class ArrayReader:
         n_rows : int
             How many.
         """
-        self._file.seek(n_rows * prod(self.shape[1:]) * self.dtype.itemsize, os.SEEK_CUR)
+        # By reading: the seek of some versions of zipfile loses count of what is left.
+        left = n_rows * prod(self.shape[1:]) * self.dtype.itemsize
+        while left > 0:
+            data = self._file.read(min(left, SKIPPED_AT_ONCE))
+            if not data:
+                raise EOFError(f"{self._key} ends before its last row")
+            left -= len(data)
 
     def finish(self) -> None:
         """Make sure that the last row was the end; that also has the checksum of the array looked at."""
