@@ -352,3 +352,21 @@ def test_positions_may_be_numbers_of_numpy(opened):
 def test_rows_in_memory_are_pointed_to_their_stream():
     with pytest.raises(ConfigError, match="ArrayStream"):
         open_stream(pd.DataFrame({"x": [1.0]}), "x")
+
+
+@pytest.mark.parametrize("form", ["${}.50", "{} %", '"1,{:03d}.5"', "{} 000"])
+def test_amounts_are_not_taken_for_categories(opened, form):
+    rows = [f"{form.format(i)};{i % 2}" for i in range(50)]
+    with pytest.raises(DataError, match=r"data\.csv: column 'x' seems to hold numbers, but also"):
+        opened("\n".join(["x;y", *rows]) + "\n")
+    assert len(opened("\n".join(["x;y", *rows]) + "\n", categorical="x").columns) == 36
+
+
+def test_numbers_among_which_some_are_unknown_in_words_are_not_taken_for_categories(opened):
+    rows = [f"{i},{i % 2}" for i in range(90)] + [f"unk,{i % 2}" for i in range(10)]
+    with pytest.raises(DataError, match="seems to hold numbers, but also 'unk'"):
+        opened("\n".join(["x,y", *rows]) + "\n")
+
+
+def test_a_few_values_some_of_which_are_numbers_are_categories(opened):
+    assert opened("x,y\n1,0\n2,1\nA,0\n").columns[:3] == ("x=1", "x=2", "x=A")

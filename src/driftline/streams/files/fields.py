@@ -23,6 +23,8 @@ HASH_COLUMNS = 4
 LONGEST_LABEL = 256
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,18})(?:\.0*)?")
+_DECORATION = str.maketrans("", "", "$€£¥%, '")
+"""What people write around and into numbers."""
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
@@ -169,13 +171,26 @@ def field_of(name: str, column: Column, head: Cells, *, is_categorical: bool) ->
     if column.values is not None:
         return CategoryField(name, column.values, is_closed=True)
     values = list(dict.fromkeys(said for cell in _present(head) if (said := text(cell))))
+    if not is_categorical:
+        _check_categories(name, values)
+    return CategoryField(name, values, is_closed=False)
+
+
+def _check_categories(name: str, values: Sequence[str]) -> None:
+    """Refuse values that are numbers in another notation: as categories they would lose their meaning."""
     n_commas = sum(_DECIMAL_COMMA.fullmatch(value) is not None for value in values)
-    if n_commas >= NUMERIC_SHARE * len(values) and not is_categorical:
+    if n_commas >= NUMERIC_SHARE * len(values):
         raise DataError(
             f"column {name!r} holds numbers with a comma, such as {values[0]!r}; write decimals with a point and "
             "thousands without a comma, or name the column in categorical or ignore"
         )
-    return CategoryField(name, values, is_closed=False)
+    n_amounts = sum(says(number, value.translate(_DECORATION)) for value in values)
+    if len(values) > MOST_VALUES and 2 * n_amounts >= len(values):
+        odd = next(value for value in values if not says(number, value))
+        raise DataError(
+            f"column {name!r} seems to hold numbers, but also {odd!r}: write numbers without currency, percent and "
+            "thousands, leave unknown ones empty, or name the column in categorical or ignore"
+        )
 
 
 def scalar_reader(column: Column, head: Cells) -> Callable[[Cells], tuple[Vector, Flaws]] | None:

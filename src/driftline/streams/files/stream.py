@@ -195,6 +195,7 @@ def open_stream(
     - Any other column is categorical. Each of the first 32 values of the head becomes a column ``colour=red`` of
       zeros and ones; all other values, then or later, share the four columns ``colour=#0`` to ``colour=#3`` by
       their checksum. The values of a nominal ARFF attribute are those of its list; if all are numbers, it is numeric.
+      Many values, half of which would be numbers without ``$``, ``%`` or commas, are an error that asks what they are.
     - Missing values are NaN, in all columns of a categorical one: cells that are empty or ``?``, ``NA``, ``N/A``,
       ``NaN``, ``nan``, ``null``, ``NULL``, ``None``.
     - Labels are whole numbers if all labels of the head are (1.0 counts as 1), booleans if these are True and False,
