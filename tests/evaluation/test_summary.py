@@ -107,3 +107,5 @@ def test_the_summary_can_be_read(tmp_path):
     assert "of windows of 50 rows" in text
     without = str(evaluate(SGDClassifier(), ArrayStream(X, y), progress=False).summary)
     assert "at most" not in without
+    short = str(evaluate(AMRC(**QUICK), ArrayStream(X[:60], y[:60]), progress=False).summary)
+    assert "windows" not in short  # none was full

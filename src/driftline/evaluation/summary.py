@@ -125,7 +125,7 @@ class Summary:
             f"at most {number(self.mistake_bound)} (δ = {self.delta:g})",
             "speed": f"{self.rows_per_second:,.0f} rows/s",
         }
-        if self.mean_bound is None:
+        if self.windows_above_bound is None:
             del lines["above the bound"]
         if self.mistake_bound is None:
             del lines["mistakes"]
