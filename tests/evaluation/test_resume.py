@@ -11,7 +11,7 @@ import pytest
 
 from constant import Constant
 from driftline import CheckpointError
-from driftline.evaluation import evaluate, read_records
+from driftline.evaluation import evaluate, pace, read_records, records
 from driftline.evaluation.checkpoint import NAME
 from driftline.evaluation.records import TIMINGS, list_parts
 from driftline.streams import ArrayStream
@@ -85,3 +85,23 @@ def test_records_that_are_gone_are_noticed(tmp_path):
         part.unlink()
     with pytest.raises(CheckpointError, match="parts were removed"):
         evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, resume=True, progress=False)
+
+
+def test_a_disk_that_is_full_for_a_while_costs_no_record(tmp_path, monkeypatch):
+    X, y = small_stream()
+    monkeypatch.setattr(pace, "SAVE_EVERY", 0.0)
+    write, calls = records.replacing, 0
+
+    def full(path):
+        nonlocal calls
+        calls += 1
+        if calls > 2:
+            raise OSError(28, "No space left on device")
+        return write(path)
+
+    monkeypatch.setattr(records, "replacing", full)
+    with pytest.raises(OSError, match="No space left"):
+        evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, progress=False)
+    monkeypatch.setattr(records, "replacing", write)
+    evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, resume=True, progress=False)
+    assert read_records(tmp_path)["step"].to_pylist() == list(range(60))

@@ -159,8 +159,9 @@ class RecordWriter:
         if not self._waiting:
             return
         table = self._pa.concat_tables(self._waiting)
-        self._waiting = []
-        self._parts.append(self._write(table, self._next - table.num_rows))
+        part = self._write(table, self._next - table.num_rows)
+        self._waiting = []  # only now: if the disk is full, they wait on, and no checkpoint runs ahead of them
+        self._parts.append(part)
         while self._is_due(last := self._parts[-MERGED_AT_ONCE:]):
             tables = [self._pa.parquet.read_table(part.path) for part in last]
             merged = self._write(self._pa.concat_tables(tables), last[0].first, last[0].level + 1)
