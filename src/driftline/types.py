@@ -29,6 +29,10 @@ class Block:
     labels: LabelArray
     times: Vector
 
+    def part(self, which: slice | Flags) -> "Block":
+        """Return some of the rows."""
+        return Block(self.rows[which], self.labels[which], self.times[which])
+
 
 class Status(StrEnum):
     """What a minimax risk says about the rule it came with."""

@@ -88,13 +88,13 @@ class PartialFitExaminee:
         announces = "classes" in inspect.signature(model.partial_fit).parameters and not hasattr(model, "classes_")
         self._announced = {"classes": classes} if announces else {}
         self._is_probabilistic = hasattr(model, "predict_proba")
-        self._has_learned = False
+        self._has_learned = hasattr(model, "classes_")
 
     def prequential(self, block: Block) -> Answers:
         """Predict, then learn, row by row."""
         parts = []
         for t in range(len(block.rows)):
-            row = Block(block.rows[t : t + 1], block.labels[t : t + 1], block.times[t : t + 1])
+            row = block.part(slice(t, t + 1))
             try:
                 answers = self.assess(row, 0)
                 start = time.perf_counter()

@@ -103,7 +103,7 @@ class Run:
             first, end = 0, int(min(left, len(block.rows)))
             while first < end:
                 part = slice(first, min(first + self._length.rows, end))
-                yield Block(block.rows[part], block.labels[part], block.times[part])
+                yield block.part(part)
                 first = part.stop
             left -= end
             if left == 0:
@@ -121,9 +121,9 @@ class Run:
                 )
             state.n_skipped = getattr(stream, "n_skipped", 0)
             if len(block.rows) > seen:
-                yield Block(block.rows[seen:], block.labels[seen:], block.times[seen:])
-            state.n_skipped = getattr(stream, "n_skipped", 0)  # with those after the last block
+                yield block.part(slice(seen, None))
             seen = 0
+        state.n_skipped = getattr(stream, "n_skipped", 0)  # with those after the last block
 
     def _examine(self, rows: Block, source: str) -> None:
         first, n = self._state.n_rows, len(rows.rows)
@@ -154,7 +154,7 @@ class Run:
         answers, waiting = [], np.zeros(len(times), np.int64)
         for t, moment in enumerate(times.tolist()):
             learning = self._learn(arrivals.now(first + t, moment))
-            row = Block(rows.rows[t : t + 1], rows.labels[t : t + 1], rows.times[t : t + 1])
+            row = rows.part(slice(t, t + 1))
             waiting[t] = len(pending)
             pending.has_waited |= len(pending) > 0
             said = self._classifier.assess(row, pending.asked)

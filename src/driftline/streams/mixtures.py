@@ -20,9 +20,8 @@ class DriftingGaussians(ABC):
     """A distribution of instances and labels that is a mixture of Gaussians at every time.
 
     To make one, say what its `components` are; everything else follows from them. Row i of a stream is drawn at
-    time t = i + 1. Labels are 0, 1, …, and the
-    features of τ_t are those of the instance, without intercept. Where `t` may be an array, the answer has
-    its axes first.
+    time t = i + 1. Labels are 0, 1, …, and the features of τ_t are those of the instance, without intercept. Where
+    `t` may be an array, the answer has its axes first.
     """
 
     __slots__ = ()
@@ -264,7 +263,7 @@ class SyntheticStream:
             number, skipped = divmod(start, BLOCK_ROWS)
             block = self._block(number)
             part = slice(skipped, self.n_rows - number * BLOCK_ROWS)
-            yield Block(block.rows[part], block.labels[part], block.times[part])
+            yield block.part(part)
             start = (number + 1) * BLOCK_ROWS
 
     def classes(self) -> Labels:

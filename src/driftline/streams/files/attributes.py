@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from driftline.errors import DataError
 from driftline.streams.arff import Reject, read_arff
+from driftline.streams.files.options import Options
 from driftline.streams.files.source import Lines
-from driftline.streams.files.tables import Column, Options, Table, table_of_rows
+from driftline.streams.files.tables import Column, Table, table_of_rows
 
 
 def read_attributes(lines: Lines, options: Options, reject: Reject) -> Table:

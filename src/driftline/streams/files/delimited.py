@@ -10,8 +10,9 @@ from reprlib import repr as brief
 from driftline.errors import ConfigError, DataError
 from driftline.streams.arff import Reject
 from driftline.streams.files.cells import MISSING, number, says
+from driftline.streams.files.options import Options
 from driftline.streams.files.source import LONGEST_LINE, Line, Lines
-from driftline.streams.files.tables import Column, Options, Table, table_of_rows
+from driftline.streams.files.tables import Column, Table, table_of_rows
 
 DELIMITERS = "\t;|, "
 """Tried in this order: numbers with decimal commas, text with spaces stand between the others."""

@@ -8,8 +8,9 @@ from typing import Any
 
 from driftline.errors import DataError
 from driftline.streams.arff import Reject
+from driftline.streams.files.options import Options
 from driftline.streams.files.source import Lines
-from driftline.streams.files.tables import HEAD_ROWS, Column, Options, Row, Table, table_of_rows
+from driftline.streams.files.tables import HEAD_ROWS, Column, Row, Table, table_of_rows
 
 HEAD_CHARACTERS = 2**24
 

@@ -11,10 +11,11 @@ from driftline.streams.files.attributes import read_attributes
 from driftline.streams.files.cells import plain
 from driftline.streams.files.delimited import read_delimited
 from driftline.streams.files.json_lines import read_json_lines
+from driftline.streams.files.options import Options
 from driftline.streams.files.parquet import read_parquet
 from driftline.streams.files.roles import Roles, assign
 from driftline.streams.files.source import Lines, Source
-from driftline.streams.files.tables import HEAD_ROWS, Cells, Chunk, Column, Options
+from driftline.streams.files.tables import HEAD_ROWS, Cells, Chunk, Column
 
 HEAD_CHUNKS = 5
 """The head is shorter than `HEAD_ROWS` where that would be more chunks than these, as rows are very wide."""

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from reprlib import repr as brief
 
 from driftline.errors import ConfigError, DataError
-from driftline.streams.files.tables import Options
+from driftline.streams.files.options import Options
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,10 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import fields
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from driftline.errors import ConfigError, DataError
 from driftline.streams.base import Stream
 from driftline.streams.files.cells import Flaws
 from driftline.streams.files.layout import Layout
+from driftline.streams.files.options import Options, checked_options
 from driftline.streams.files.reading import Ledger, OnBadRow, Reading, begin
 from driftline.streams.files.source import Source
-from driftline.streams.files.tables import Options
 from driftline.streams.npz import NpzStream
 from driftline.types import Block, LabelArray, Vector
 
@@ -105,7 +104,7 @@ class FileStream:
                 part = slice(max(start - n_read, 0), None)
                 n_read += len(block.rows)
                 if start < n_read:
-                    yield Block(block.rows[part], block.labels[part], block.times[part])
+                    yield block.part(part)
                 if failure is not None:
                     raise failure
         if n_read == 0:
@@ -167,7 +166,7 @@ def _without(block: Block, flaws: Flaws, places: Sequence[int], ledger: Ledger) 
             good[i:] = False
             failure = error
             break
-    return Block(block.rows[good], block.labels[good], block.times[good]), failure
+    return block.part(good), failure
 
 
 def open_stream(
@@ -251,18 +250,13 @@ def open_stream(
     """
     if on_bad_row not in ("stop", "skip"):
         raise ConfigError(f"on_bad_row must be 'stop' or 'skip'; got {on_bad_row!r}")
-    _check_types(path, header, delimiter, encoding, name)
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(
+            f"path must be that of a file; got {type(path).__name__}. Rows in memory are a stream as ArrayStream(X, y)"
+        )
+    options = checked_options(label, time, ignore, categorical, header, delimiter, encoding)
     source = Source(os.fspath(path))
     kind = source.format()
-    options = Options(
-        None if label is None else _column("label", label),
-        None if time is None else _column("time", time),
-        _columns("ignore", ignore),
-        _columns("categorical", categorical),
-        header,
-        delimiter,
-        encoding,
-    )
     if kind == "npz":
         return _open_npz(source, options, name)
     with ExitStack() as failing:
@@ -306,33 +300,6 @@ def _again(source: Source, kind: str, options: Options, on_bad_row: OnBadRow, la
         reading.close()
         raise DataError(f"{source.shown} has other columns than when it was opened; open it again")
     return reading
-
-
-def _check_types(path: Any, header: Any, delimiter: Any, encoding: Any, name: Any) -> None:
-    if not isinstance(path, str | os.PathLike):
-        raise ConfigError(
-            f"path must be that of a file; got {type(path).__name__}. Rows in memory are a stream as ArrayStream(X, y)"
-        )
-    if header is not None and not isinstance(header, bool):
-        raise ConfigError(f"header must be True, False or None; got {header!r}")
-    for role, text in {"delimiter": delimiter, "name": name}.items():
-        if text is not None and not isinstance(text, str):
-            raise ConfigError(f"{role} must be text; got {text!r}")
-    if not isinstance(encoding, str):
-        raise ConfigError(f"encoding must be text such as 'latin-1'; got {encoding!r}")
-
-
-def _column(role: str, wanted: Any) -> str | int:
-    if isinstance(wanted, str):
-        return wanted
-    if isinstance(wanted, Integral) and not isinstance(wanted, bool):
-        return int(wanted)
-    raise ConfigError(f"{role} must be the name or the position of a column; got {wanted!r}")
-
-
-def _columns(role: str, wanted: Any) -> tuple[str | int, ...]:
-    several = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else (wanted,)
-    return tuple(_column(role, each) for each in several)
 
 
 def _open_npz(source: Source, options: Options, name: str | None) -> Stream:

@@ -26,19 +26,6 @@ Cells = Sequence[Any] | NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What the user said about the file; see `open_stream`."""
-
-    label: str | int | None = None
-    time: str | int | None = None
-    ignore: tuple[str | int, ...] = ()
-    categorical: tuple[str | int, ...] = ()
-    header: bool | None = None
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-
-
-@dataclass(frozen=True, slots=True)
 class Column:
     """A column of a file: its name there, and what the format says about its cells, if anything."""
 
