@@ -16,6 +16,7 @@ from constant import Constant
 from driftline import AMRC, CheckpointError, ConfigError, DataError
 from driftline.evaluation import TimeDelay, evaluate, read_records
 from driftline.evaluation.checkpoint import held
+from driftline.evaluation.examinees import PartialFitExaminee
 from driftline.evaluation.records import TIMINGS
 from driftline.streams import ArrayStream, RangeScaled, RotatingGaussians, open_stream
 from driftline.types import Block
@@ -533,3 +534,30 @@ def test_labels_that_come_at_once_are_not_late_however_that_is_said(delay):
     X, y = small_stream()
     stream = ArrayStream(X, y, times=np.arange(60.0))
     assert evaluate(AMRC(**QUICK), stream, delay=delay, progress=False).summary.mistake_bound is not None
+
+
+def test_a_fitted_classifier_that_refuses_its_first_row_is_not_taken_for_an_unfitted_one():
+    X, y = small_stream()
+    model = logistic().fit(X, y)
+    X[0, 0] = np.nan
+    with pytest.raises(DataError, match="the classifier cannot use row 0 of arrays"):
+        evaluate(model, ArrayStream(X, y), delay=3, progress=False)
+
+
+def test_a_class_that_the_classifier_does_not_know_gets_no_probability(tmp_path):
+    X, y = small_stream(n_classes=3)
+    model = GaussianNB().fit(X[y < 2], y[y < 2])
+    with pytest.raises(DataError):  # it cannot learn the third class either
+        run(model, ArrayStream(X[y == 2], y[y == 2]), tmp_path / "third")
+    examined = PartialFitExaminee(model, np.arange(3))
+    answers = examined.assess(Block(X[y == 2][:1], y[y == 2][:1], np.full(1, np.nan)), 0)
+    assert answers.probabilities[0] == 0.0
+
+
+def test_late_labels_are_learned_one_at_a_time(tmp_path):
+    X, y = small_stream()
+    late = run(logistic(), ArrayStream(X, y), tmp_path, delay=[30] * 30 + [0] * 30).model
+    twin = logistic()
+    for t in [*(t for pair in zip(range(30), range(30, 60), strict=True) for t in pair)]:
+        twin.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
+    assert np.array_equal(late.coef_, twin.coef_)
