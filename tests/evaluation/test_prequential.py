@@ -17,6 +17,7 @@ from driftline import AMRC, CheckpointError, ConfigError, DataError
 from driftline.evaluation import TimeDelay, evaluate, read_records
 from driftline.evaluation.checkpoint import held
 from driftline.evaluation.examinees import PartialFitExaminee
+from driftline.evaluation.prequential import _parameters
 from driftline.evaluation.records import TIMINGS
 from driftline.streams import ArrayStream, RangeScaled, RotatingGaussians, open_stream
 from driftline.types import Block
@@ -262,6 +263,7 @@ BAD_ARGUMENTS = {
     "delay must be": {"delay": -1},
     "delay must be a": {"delay": 1.5},
     "delay must be a number": {"delay": [[1]]},
+    "delay must be a number of rows": {"delay": TimeDelay(np.inf)},
     "resume=True continues": {"resume": True},
     "stream must be a Stream": {"stream": [[1.0]]},
     "use scaling=.none. on RangeScaled": {"model": AMRC.paper()},
@@ -342,6 +344,15 @@ def test_the_randomised_rule_draws_anew_for_each_row_while_labels_wait(tmp_path)
     assert 0.3 < np.mean(predictions[1:] != predictions[:-1]) < 0.7
 
 
+def test_the_randomised_rule_begins_its_draws_anew_with_each_label(tmp_path):
+    X, y = small_stream()
+    run(AMRC(deterministic=False, **QUICK), ArrayStream(X, y), tmp_path, delay=1)
+    recorded, twin = read_records(tmp_path)["prediction"].to_pylist(), AMRC(deterministic=False, **QUICK)
+    for t in range(2, 60):
+        twin.partial_fit(X[t - 2 : t - 1], y[t - 2 : t - 1])
+        assert recorded[t] == twin.predict(X[t : t + 1])[0]
+
+
 def test_an_assessment_of_a_block_draws_as_predict_does():
     X, y = small_stream()
     model = AMRC(deterministic=False, **QUICK).partial_fit(X, y)
@@ -385,6 +396,7 @@ def test_a_run_with_a_random_state_of_its_own_is_resumed(tmp_path):
     def model():
         return SGDClassifier(loss="log_loss", random_state=np.random.RandomState(0))
 
+    assert len({_parameters(each) for each in [model(), model()]}) == 1  # both alive, at different addresses
     run(model(), ArrayStream(X, y), tmp_path / "cut", limit=30)
     run(model(), ArrayStream(X, y), tmp_path / "cut", resume=True)
     run(model(), ArrayStream(X, y), tmp_path / "whole")

@@ -64,7 +64,7 @@ def test_the_figures_are_those_of_the_whole_however_it_was_cut(seed, n_classes, 
 
 
 def test_bounds_count_with_their_excess_up_to_one_and_as_they_are_where_the_set_was_empty():
-    bounds, charges = np.array([0.2, 5.0, -0.4, np.nan]), np.array([0.3, 1.0, 1.0, 1.0])
+    bounds, charges = np.array([0.2, 5.0, -0.4, np.nan]), np.array([0.3, 1.4, 1.0, 1.0])
     statuses = np.array([Status.OK, Status.LOOSE, Status.EMPTY, Status.EMPTY], dtype=object)
     tally = Tally(4)
     tally.add(np.zeros(4), Answers(np.zeros(4), np.ones(4), bounds, statuses, charges, np.zeros(4), np.zeros(4)))
