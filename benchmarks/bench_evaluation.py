@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from constant import Constant
-from driftline import AMRC
+from driftline import PaperAMRC
 from driftline.evaluation import evaluate
 from driftline.streams import ArrayStream, RotatingGaussians
 
@@ -64,10 +64,10 @@ def overhead(table):
     """Time AMRC in an evaluation against its own steps."""
     X, y = RotatingGaussians().sample(2000, seed=0)
     stream = ArrayStream(X, y)
-    parameters = {"scaling": "none", "intercept": False, "n_iterations": 100}
-    AMRC(**parameters).partial_fit(X[:10], y[:10])
-    own = seconds(lambda: AMRC(**parameters).partial_fit(X, y)) / len(X)
-    run = seconds(lambda: evaluate(AMRC(**parameters), stream, progress=False)) / len(X)
+    parameters = {"features": "linear", "scaling": "none", "n_iterations": 100}
+    PaperAMRC(**parameters).partial_fit(X[:10], y[:10])
+    own = seconds(lambda: PaperAMRC(**parameters).partial_fit(X, y)) / len(X)
+    run = seconds(lambda: evaluate(PaperAMRC(**parameters), stream, progress=False)) / len(X)
     table.add_row(
         "AMRC, 100 iterations", f"{1e6 * run:.0f} µs/row", f"steps {1e6 * own:.0f} µs/row", f"{run / own:.2f} ×", ""
     )

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import settings
 
 from driftline.streams.catalogue import describe
+from models import KINDS
 
 settings.register_profile("driftline", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("driftline")
+
+
+@pytest.fixture(scope="session", params=KINDS.values(), ids=KINDS)
+def make(request):
+    """Return a function that makes an estimator: each kind in turn."""
+    return request.param
 
 
 @pytest.fixture

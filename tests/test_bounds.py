@@ -10,18 +10,29 @@ from driftline.bounds import MistakeLedger
 from driftline.kernels.simplex import support_value
 from driftline.solvers import ExactSolver
 from driftline.solvers.base import status_of
-from driftline.types import Rule, Status, Step, UncertaintySet
+from driftline.types import Rule, Said, Status, UncertaintySet
 from strategies import problems, seeds
 
 
-def step(bound, status=Status.OK, label=0, excess=0.0):
-    return Step(np.array([0.5, 0.5]), 0, bound, status, excess, label)
+def said(bound, status=Status.OK, label=0, excess=0.0):
+    """What was said of one row."""
+    return Said(
+        probabilities=np.array([[0.5, 0.5]]),
+        predictions=np.array([0]),
+        bounds=np.array([bound]),
+        rates=np.array([bound]),
+        statuses=np.array([status], dtype=object),
+        excesses=np.array([excess]),
+        labels=np.array([label]),
+        predict_seconds=np.zeros(1),
+        learn_seconds=np.zeros(1),
+    )
 
 
 def test_mistakes_are_bounded_by_the_sum_of_risks_and_azuma():
     ledger = MistakeLedger()
     for bound in [0.5, 0.25, 0.125] * 10:
-        ledger.add(step(bound, excess=0.1))
+        ledger.add(said(bound, excess=0.1))
     assert ledger.mistakes(0.1) == pytest.approx(8.75 + 3.0 + math.sqrt(2 * 30 * math.log(10)))
     assert ledger.rate(0.1) == pytest.approx(ledger.mistakes(0.1) / 30)
     assert ledger.mean_excess == pytest.approx(0.1)
@@ -29,12 +40,12 @@ def test_mistakes_are_bounded_by_the_sum_of_risks_and_azuma():
 
 def test_no_more_mistakes_are_bounded_than_there_were_steps():
     ledger = MistakeLedger()
-    ledger.add(step(3.0, Status.LOOSE, excess=7.0))
+    ledger.add(said(3.0, Status.LOOSE, excess=7.0))
     assert ledger.total_bound == 1
     assert ledger.mistakes(0.05) == 1
 
 
-@pytest.mark.parametrize("void", [step(-2.0, Status.EMPTY), step(0.3, label=2)])
+@pytest.mark.parametrize("void", [said(-2.0, Status.EMPTY), said(0.3, label=2)])
 def test_a_step_whose_risk_bounds_nothing_counts_as_a_mistake(void):
     ledger = MistakeLedger()
     ledger.add(void)
@@ -79,8 +90,8 @@ def test_mean_charges_bound_the_error_where_an_offset_covers_too_little(seed, c,
     weights = rng.normal(size=(c, 2))
     rule = Rule(weights, support_value(weights @ instances[0]))  # covers the first instance only
     risk = 1 - (p.T @ instances * weights).sum() + rule.offset
-    steps = [step(risk, status_of(risk, c), excess=rules.excess(rule, psi)) for psi in instances]
-    charges = p.sum(axis=1) @ [sum(bounds.charge(each)) for each in steps]
+    rows = [said(risk, status_of(risk, c), excess=rules.excess(rule, psi)) for psi in instances]
+    charges = p.sum(axis=1) @ [np.add(*bounds.charge(row))[0] for row in rows]
     assert error_probability(p, instances, rule) <= charges + 1e-9
 
 

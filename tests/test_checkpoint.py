@@ -7,44 +7,68 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from driftline import AMRC, CheckpointError, _checkpoint
+from driftline import AMRC, CheckpointError, PaperAMRC, _checkpoint
 from driftline._labels import ClassList
 from driftline.features import LinearMap
+from models import QUICK, assert_same, linear, paper, plain, small_stream
 from strategies import seeds
-from test_amrc import QUICK, assert_same, configurations, small_stream
+from test_paper import configurations
 
 
 @settings(max_examples=25)
 @given(configurations, seeds)
-def test_loading_and_continuing_equals_never_having_stopped(tmp_path_factory, configuration, seed):
-    path = tmp_path_factory.mktemp("model") / "model.driftline"
+def test_a_paper_model_continues_from_its_file_as_if_it_had_never_stopped(tmp_path_factory, configuration, seed):
+    check_continuation(plain(**configuration, **QUICK), tmp_path_factory.mktemp("model") / "model.driftline", seed)
+
+
+@settings(max_examples=5)
+@given(seeds)
+def test_loading_and_continuing_equals_never_having_stopped(tmp_path_factory, make, seed):
+    check_continuation(make(), tmp_path_factory.mktemp("model") / "model.driftline", seed)
+
+
+def check_continuation(model, path, seed):
     X, y = small_stream(seed, n_classes=3)
     X[3, 1] = np.nan
     names = np.array(["ham", "spam", "phishing"])
-    model = AMRC(**configuration, **QUICK).partial_fit(X, names[y])
+    model.partial_fit(X, names[y])
     model.save(path)
     loaded = AMRC.load(path)
+    assert type(loaded) is type(model)
     assert loaded.get_params() == model.get_params()
     assert_same(loaded, model)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     more, later = small_stream(seed + 1, n_classes=3)
     one, other = list(model.steps(more, names[later])), list(loaded.steps(more, names[later]))
     assert [step.bound for step in one] == [step.bound for step in other]
+    assert all(
+        np.array_equal(ours.probabilities, theirs.probabilities) for ours, theirs in zip(one, other, strict=True)
+    )
     assert_same(loaded, model)
 
 
-def saved(tmp_path, **options):
+def saved(tmp_path, make=paper, **options):
     X, y = small_stream()
     path = tmp_path / "model.driftline"
-    model = AMRC(**QUICK, **options).fit(X, y)
+    model = make(**options).fit(X, y)
     model.save(path)
     return model, path
 
 
-def test_times_columns_and_seeds_are_kept(tmp_path):
+def test_a_file_is_read_by_the_kind_that_wrote_it_or_by_the_default(tmp_path):
+    _, of_paper = saved(tmp_path, paper)
+    assert type(AMRC.load(of_paper)) is PaperAMRC
+    assert type(PaperAMRC.load(of_paper)) is PaperAMRC
+    _, of_default = saved(tmp_path, linear)
+    assert type(AMRC.load(of_default)) is AMRC
+    with pytest.raises(CheckpointError, match=r"holds a model of the kind AMRC: read it with AMRC\.load"):
+        PaperAMRC.load(of_default)
+
+
+def test_times_columns_and_seeds_are_kept(tmp_path, make):
     X, y = small_stream()
     pandas = pytest.importorskip("pandas")
-    model = AMRC(deterministic=False, random_state=np.random.RandomState(5), **QUICK)
+    model = make(deterministic=False, random_state=np.random.RandomState(5))
     model.fit(pandas.DataFrame(X, columns=list("abc")), y, timestamps=np.arange(60))
     model.save(tmp_path / "m")
     loaded = AMRC.load(tmp_path / "m")
@@ -54,20 +78,20 @@ def test_times_columns_and_seeds_are_kept(tmp_path):
     assert np.array_equal(loaded.predict(frame), model.predict(frame))
 
 
-def test_a_feature_map_of_the_users_own_is_handed_in_again(tmp_path):
+def test_a_feature_map_of_the_users_own_is_handed_in_again(tmp_path, make):
     X, y = small_stream()
-    model, path = saved(tmp_path, features=LinearMap(intercept=True))
+    model, path = saved(tmp_path, make, features=LinearMap(intercept=True))
     with pytest.raises(CheckpointError, match="pass it as `features`"):
         AMRC.load(path)
     loaded = AMRC.load(path, features=LinearMap(intercept=True))
     assert_same(loaded.partial_fit(X, y), model.partial_fit(X, y))
-    saved(tmp_path)
+    saved(tmp_path, make)
     with pytest.raises(CheckpointError, match="leave `features` out"):
         AMRC.load(path, features=LinearMap())
 
 
-def test_a_truncated_file_is_refused(tmp_path):
-    _, path = saved(tmp_path)
+def test_a_truncated_file_is_refused(tmp_path, make):
+    _, path = saved(tmp_path, make)
     content = path.read_bytes()
     for length in (0, 10, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:length])
@@ -119,9 +143,10 @@ def test_the_exact_solver_is_kept(tmp_path):
     assert_same(AMRC.load(path).partial_fit(X[:5], y[:5]), model.partial_fit(X[:5], y[:5]))
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_a_flipped_bit_is_found_or_harmless(tmp_path, seed):
-    model, path = saved(tmp_path)
+@pytest.mark.parametrize("make", [paper, linear])
+@pytest.mark.parametrize("seed", range(150))
+def test_a_flipped_bit_is_found_or_harmless(tmp_path, make, seed):
+    model, path = saved(tmp_path, make)
     content = bytearray(path.read_bytes())
     rng = np.random.default_rng(seed)
     content[rng.integers(len(content))] ^= 1 << rng.integers(8)
@@ -136,8 +161,8 @@ def test_saving_into_a_missing_folder_names_it(tmp_path):
         model.save(tmp_path / "nowhere" / "model")
 
 
-def test_no_pickle_is_written_or_read(tmp_path):
-    _, path = saved(tmp_path)
+def test_no_pickle_is_written_or_read(tmp_path, make):
+    _, path = saved(tmp_path, make)
     with zipfile.ZipFile(path) as file:
         assert all(name.endswith(".npy") for name in file.namelist())
     with np.load(path, allow_pickle=False) as file:

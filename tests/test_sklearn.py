@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from driftline import AMRC
+from models import fourier, linear, plain
 
 EXPECTED_FAILURES: dict[str, str] = {}
 """Checks that AMRC does not pass, each with the reason."""
@@ -11,7 +11,13 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
-    [AMRC(n_iterations=200), AMRC(features="fourier", n_components=20, n_iterations=200)],
+    [
+        linear(),
+        fourier(n_components=20),
+        plain(n_iterations=200),
+        plain(features="fourier", n_components=20, n_iterations=200),
+        plain(widened=True, n_iterations=200),
+    ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learn_accepts_the_estimator(estimator, check):

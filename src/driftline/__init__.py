@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         DriftlineError,
         MissingExtraError,
     )
+    from driftline.paper import PaperAMRC
     from driftline.types import Answers, Status, Step, UncertaintySet
 
     __version__: str
@@ -29,6 +30,7 @@ __all__ = [
     "DownloadError",
     "DriftlineError",
     "MissingExtraError",
+    "PaperAMRC",
     "Status",
     "Step",
     "UncertaintySet",
@@ -43,6 +45,7 @@ _HOMES = {
     "DownloadError": "errors",
     "DriftlineError": "errors",
     "MissingExtraError": "errors",
+    "PaperAMRC": "paper",
     "Status": "types",
     "Step": "types",
     "UncertaintySet": "types",

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
@@ -20,6 +21,38 @@ def whole_number(name: str, value: Any, *, at_least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
     return int(value)
+
+
+def one_of(name: str, value: Any, words: tuple[str, ...]) -> str:
+    """Return one of some words, or refuse what is none of them."""
+    if not isinstance(value, str) or value not in words:
+        raise ConfigError(f"{name} must be one of {', '.join(map(repr, words))}; got {value!r}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False, or refuse what is neither."""
+    if not isinstance(value, bool | np.bool_):
+        raise ConfigError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def real_number(name: str, value: Any, *, above: float, below: float) -> float:
+    """Return a number strictly between two others as a plain one, or refuse what is none."""
+    numeric = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not numeric or not above < value < below:
+        wanted = "a positive number" if (above, below) == (0.0, np.inf) else f"a number between {above} and {below}"
+        raise ConfigError(f"{name} must be {wanted}; got {value!r}")
+    return float(value)
+
+
+def source_of_seeds(value: Any) -> Any:
+    """Return what scikit-learn takes as a `random_state`, or refuse it."""
+    try:
+        check_random_state(value)
+    except ValueError as error:
+        raise ConfigError(f"random_state: {error}") from error
+    return value
 
 
 def read_rows(X: Any) -> Matrix:

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from driftline._validation import whole_number
+from driftline._validation import flag, one_of, real_number, source_of_seeds, whole_number
 from driftline.errors import ConfigError
-from driftline.features import Columns, FeatureMap, FourierMap, LinearMap
-from driftline.learner import Learner
-from driftline.solvers import ExactSolver, Solver, SubgradientSolver
+from driftline.features import Columns, FeatureMap, FourierMap, LinearMap, is_feature_map
+from driftline.learner import PaperLearner
+from driftline.solvers import ExactSolver, LabelledWindow, Solver, SubgradientSolver
 from driftline.tracking import KinematicTracker, LabelWindow
 from driftline.types import Matrix
 
@@ -22,41 +21,28 @@ CHOICES = {
     "gain": ("multidimensional", "unidimensional"),
     "solver": ("subgradient", "exact"),
 }
-FLAGS = ("intercept", "deterministic")
+FLAGS = ("intercept", "widened", "deterministic")
 WHOLE_NUMBERS = {"order": 0, "n_components": 1, "label_window": 1, "n_subgradients": 1, "n_iterations": 1}
 
 
 def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters as plain Python values, or refuse those that cannot work."""
     plain = dict(parameters)
-    choices = dict(CHOICES)
-    if not _is_map(parameters["features"]):
-        choices["features"] = ("linear", "fourier")
-    for name, words in choices.items():
-        if not isinstance(parameters[name], str) or parameters[name] not in words:
-            raise ConfigError(f"{name} must be one of {', '.join(map(repr, words))}; got {parameters[name]!r}")
+    if not is_feature_map(parameters["features"]):
+        one_of("features", parameters["features"], ("linear", "fourier"))
+    for name, words in CHOICES.items():
+        one_of(name, parameters[name], words)
     for name, at_least in WHOLE_NUMBERS.items():
         plain[name] = whole_number(name, parameters[name], at_least=at_least)
     for name in FLAGS:
-        if not isinstance(parameters[name], bool | np.bool_):
-            raise ConfigError(f"{name} must be True or False; got {parameters[name]!r}")
-        plain[name] = bool(parameters[name])
-    scale = parameters["scale"]
-    if not isinstance(scale, int | float | np.integer | np.floating) or not 0 < scale < np.inf:
-        raise ConfigError(f"scale must be a positive number; got {scale!r}")
-    plain["scale"] = float(scale)
-    try:
-        check_random_state(parameters["random_state"])
-    except ValueError as error:
-        raise ConfigError(f"random_state: {error}") from error
+        plain[name] = flag(name, parameters[name])
+    plain["scale"] = real_number("scale", parameters["scale"], above=0.0, below=np.inf)
+    plain["coverage"] = real_number("coverage", parameters["coverage"], above=0.5, below=1.0)
+    source_of_seeds(parameters["random_state"])
     return plain
 
 
-def _is_map(features: object) -> bool:
-    return isinstance(features, FeatureMap) and not isinstance(features, type)
-
-
-def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
+def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> PaperLearner:
     """Build a learner, without classes yet, for instances like `rows`, the first block of the stream."""
     columns = Columns(parameters["scaling"])
     features = _feature_map(parameters, seed)
@@ -73,12 +59,14 @@ def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
         unobserved=parameters["unobserved"],
         gain=parameters["gain"],
     )
-    return Learner(columns, features, tracker, _solver(parameters, n_features), n_features)
+    window = LabelledWindow(n_features, n_instances=parameters["n_subgradients"]) if parameters["widened"] else None
+    solver = _solver(parameters, n_features)
+    return PaperLearner(columns, features, tracker, solver, n_features, parameters["coverage"], window)
 
 
 def _feature_map(parameters: Mapping[str, Any], seed: int) -> FeatureMap:
     features = parameters["features"]
-    if _is_map(features):
+    if is_feature_map(features):
         return cast(FeatureMap, copy.deepcopy(features))
     if features == "fourier":
         return FourierMap(n_components=parameters["n_components"], scale=parameters["scale"], seed=seed)

@@ -13,41 +13,42 @@ import numpy as np
 
 from driftline.errors import ConfigError
 from driftline.solvers import ExactSolver
-from driftline.types import Matrix, Solution, State, Status, Step, UncertaintySet
+from driftline.types import Flags, Matrix, Said, Solution, State, Status, UncertaintySet, Vector
 
 CERTAIN_MISTAKE = 1.0
 
 
-def is_void(step: Step) -> bool:
-    """Return whether the bound of a step says nothing: its set was empty, or its label's class not known.
+def is_void(said: Said) -> Flags:
+    """Return whether the bound of each step says nothing: its set was empty, or its label's class not known.
 
     Parameters
     ----------
-    step : Step
-        What was said of an instance, and its label.
+    said : Said
+        What was said of some instances, and their labels.
 
     Returns
     -------
-    bool
+    ndarray of bool
         Whether it is void.
     """
-    return step.is_new_class or step.status is Status.EMPTY
+    empty: Flags = np.array([status is Status.EMPTY for status in said.statuses])
+    return said.is_new_class | empty
 
 
-def charge(step: Step) -> tuple[float, float]:
-    """Return what a step adds to the bound on accumulated mistakes: for its bound, and for its excess.
+def charge(said: Said) -> tuple[Vector, Vector]:
+    """Return what each step adds to the bound on accumulated mistakes: for its bound, and for its excess.
 
     Parameters
     ----------
-    step : Step
-        What was said of an instance, and its label.
+    said : Said
+        What was said of some instances, and their labels.
 
     Returns
     -------
-    bound, excess : float
-        The first is at most one mistake; the second is not, or it would not make up for what φ leaves out.
+    bounds, excesses : ndarray
+        The first are at most one mistake; the second are not, or they would not make up for what φ leaves out.
     """
-    return (CERTAIN_MISTAKE if is_void(step) else min(step.bound, CERTAIN_MISTAKE)), step.excess
+    return np.where(is_void(said), CERTAIN_MISTAKE, np.minimum(said.rates, CERTAIN_MISTAKE)), said.excesses
 
 
 @dataclass
@@ -77,19 +78,21 @@ class MistakeLedger:
     total_excess: float = 0.0
     n_void: int = 0
 
-    def add(self, step: Step) -> None:
-        """Count one step.
+    def add(self, said: Said) -> None:
+        """Count some steps.
 
         Parameters
         ----------
-        step : Step
-            What was said of an instance, and its label.
+        said : Said
+            What was said of some instances, and their labels.
         """
-        bound, excess = charge(step)
-        self.n_steps += 1
-        self.n_void += is_void(step)
-        self.total_bound += bound
-        self.total_excess += excess
+        bounds, excesses = charge(said)
+        self.n_steps += len(bounds)
+        self.n_void += int(is_void(said).sum())
+        # One after the other, so that it does not matter how steps are grouped.
+        for bound, excess in zip(bounds.tolist(), excesses.tolist(), strict=True):
+            self.total_bound += bound
+            self.total_excess += excess
 
     @property
     def mean_excess(self) -> float:

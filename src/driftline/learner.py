@@ -9,11 +9,12 @@ import numpy as np
 
 from driftline import rules
 from driftline.bounds import MistakeLedger
+from driftline.certificate import Certificate
 from driftline.errors import DataError
 from driftline.features import Columns, FeatureMap
-from driftline.solvers import Solver
+from driftline.solvers import LabelledWindow, Solver
 from driftline.tracking import Tracker
-from driftline.types import LARGEST, Labels, Matrix, Rule, Solution, State, Status, Step, UncertaintySet, Vector
+from driftline.types import LARGEST, Labels, Matrix, Rule, Said, Solution, State, Status, Step, UncertaintySet, Vector
 
 
 class Part(Protocol):
@@ -23,8 +24,8 @@ class Part(Protocol):
         """Return the arrays that a continuation needs."""
 
 
-class Learner:
-    """One AMRC, on rows of numbers and class positions from 0.
+class PaperLearner:
+    """One AMRC of the paper, on rows of numbers and class positions from 0.
 
     predict:  x ─ columns, features ▶ ψ ─ rule ▶ h(·|x)                     reads, changes nothing
     learn:    (ψ, y) ─ tracker ▶ uncertainty set ─ solver ▶ solution with the next rule and its risk
@@ -35,15 +36,28 @@ class Learner:
         The parts, ready to use; each owns its arrays.
     n_features : int
         Length of ψ.
+    coverage : float
+        Coverage that the calibrated bound aims at.
+    window : LabelledWindow, optional
+        What keeps the uncertainty sets from being empty, if anything does.
     """
 
     def __init__(
-        self, columns: Columns, features: FeatureMap, tracker: Tracker, solver: Solver, n_features: int
+        self,
+        columns: Columns,
+        features: FeatureMap,
+        tracker: Tracker,
+        solver: Solver,
+        n_features: int,
+        coverage: float,
+        window: LabelledWindow | None = None,
     ) -> None:
         self._columns = columns
         self._features = features
         self._tracker = tracker
         self._solver = solver
+        self._window = window
+        self.certificate = Certificate(coverage)
         self.ledger = MistakeLedger()
         self.uncertainty = UncertaintySet(np.zeros((0, n_features)), np.zeros((0, n_features)))
         self.solution = Solution(Rule(np.zeros((0, n_features)), 0.0), 1.0, Status.LOOSE)
@@ -58,10 +72,32 @@ class Learner:
         """Number of missing values replaced."""
         return self._columns.n_missing
 
+    @property
+    def model_bound(self) -> float:
+        """R(U_t)."""
+        return self.solution.risk
+
+    @property
+    def calibrated_bound(self) -> float:
+        """The bound tuned by the labels that came."""
+        return self.certificate.bound(self.n_classes)
+
+    @property
+    def error_bound(self) -> float:
+        """R(U_t)."""
+        return self.model_bound
+
+    @property
+    def status(self) -> Status:
+        """Whether R(U_t) lies in [0, 1 - 1/c]."""
+        return self.solution.status
+
     def add_class(self) -> None:
         """Make room for one more class; until it is learned, its scores are 0 and nothing is known of it."""
         self._tracker.add_class()
         self._solver.add_class()
+        if self._window is not None:
+            self._window.add_class()
         weights = np.pad(self.solution.rule.weights, ((0, 1), (0, 0)))
         if self.ledger.n_steps == 0:  # nothing learned: the uniform rule, whose error is 1 - 1/c
             self.solution = Solution(Rule(weights, -1.0 / len(weights)), 1.0 - 1.0 / len(weights), Status.OK)
@@ -80,28 +116,35 @@ class Learner:
         """Return the position of the label of the deterministic rule for each raw row of X."""
         return rules.most_likely(self.solution.rule, self._represent(X))
 
-    def foresee(self, x: Vector, label: int) -> Step:
-        """Return what is said of one raw row before its label is used; changes nothing."""
-        start = time.perf_counter()
-        step = self._say(self._represent(x[None]), label)
-        return replace(step, predict_seconds=time.perf_counter() - start)
+    def foresee(self, X: Matrix, labels: Labels) -> Said:
+        """Return what is said of raw rows before their labels are used; changes nothing."""
+        return _together([self._say(x, label)[0] for x, label in zip(X, labels.tolist(), strict=True)])
 
-    def step(self, x: Vector, label: int, elapsed: float) -> Step:
-        """Predict one raw row, then learn its label; a label beyond the known classes adds a class."""
-        start = time.perf_counter()
-        Psi = self._represent(x[None])
-        step = self._say(Psi, label)
-        said = time.perf_counter()
-        while label >= self.n_classes:
-            self.add_class()
-        self._learn(Psi[0], label, elapsed)
-        self._columns.observe(x)
-        self.ledger.add(step)
-        return replace(step, predict_seconds=said - start, learn_seconds=time.perf_counter() - said)
+    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Said:
+        """Predict each raw row, then learn its label; a label beyond the known classes adds a class.
 
-    def _say(self, Psi: Matrix, label: int) -> Step:
-        said = self.solution
-        return Step(
+        Such a label must come alone.
+        """
+        steps = []
+        for x, label, time_passed in zip(X, labels.tolist(), elapsed.tolist(), strict=True):
+            step, psi = self._say(x, label)
+            start = time.perf_counter()
+            while label >= self.n_classes:
+                self.add_class()
+            self._learn(psi, label, time_passed)
+            self._columns.observe(x)
+            steps.append(replace(step, learn_seconds=time.perf_counter() - start))
+        said = _together(steps)
+        self.ledger.add(said)
+        if said.probabilities.shape[1]:
+            self.certificate.advance(1.0 - said.given, said.probabilities.shape[1])
+        return said
+
+    def _say(self, x: Vector, label: int) -> tuple[Step, Vector]:
+        """Return what is said of a raw row, and its features."""
+        start = time.perf_counter()
+        Psi, said = self._represent(x[None]), self.solution
+        step = Step(
             probabilities=rules.probabilities(said.rule, Psi)[0],
             prediction=int(rules.most_likely(said.rule, Psi)[0]) if self.n_classes else -1,
             bound=said.risk,
@@ -109,11 +152,19 @@ class Learner:
             excess=rules.excess(said.rule, Psi[0]),
             label=label,
         )
+        return replace(step, predict_seconds=time.perf_counter() - start), Psi[0]
 
     def _learn(self, psi: Vector, label: int, elapsed: float) -> None:
         self.uncertainty = self._tracker.update(psi, label, elapsed)
         self._solver.observe(psi)
-        self.solution = self._solver.solve(self.uncertainty)
+        if self._window is None:
+            self.solution = self._solver.solve(self.uncertainty)
+            return
+        self._window.observe(psi, label)
+        self.uncertainty = self._window.widened(self.uncertainty)
+        self.solution = self._window.covered(self._solver.solve(self.uncertainty), self.uncertainty)
+        if not self.solution.rule.weights.any():  # guessing is better than where the solver is, so far
+            self._solver.begin_anew()
 
     def _represent(self, X: Matrix) -> Matrix:
         Psi = self._features.transform(self._columns.prepare(X))
@@ -129,7 +180,10 @@ class Learner:
             "tracker": self._tracker,
             "solver": self._solver,
             "ledger": self.ledger,
+            "certificate": self.certificate,
         }
+        if self._window is not None:
+            parts["window"] = self._window
         nested = (((f"{part}/{name}", array) for name, array in owner.state().items()) for part, owner in parts.items())
         rule = self.solution.rule
         return dict(chain.from_iterable(nested)) | {
@@ -152,8 +206,26 @@ class Learner:
         self._tracker.restore(part("tracker"))
         self._solver.restore(part("solver"))
         self.ledger.restore(part("ledger"))
+        self.certificate.restore(part("certificate"))
+        if self._window is not None:
+            self._window.restore(part("window"))
         mean, width = state["uncertainty/mean"], state["uncertainty/width"]
         self.uncertainty = UncertaintySet(mean.astype(np.float64), width.astype(np.float64))
         offset, risk = state["solution/values"].tolist()
         weights = state["solution/weights"].astype(np.float64)
         self.solution = Solution(Rule(weights, offset), risk, Status(str(state["solution/status"][0])))
+
+
+def _together(steps: list[Step]) -> Said:
+    """Put steps into columns."""
+    return Said(
+        probabilities=np.array([step.probabilities for step in steps]),
+        predictions=np.array([step.prediction for step in steps]),
+        bounds=np.array([step.bound for step in steps]),
+        rates=np.array([step.bound for step in steps]),
+        statuses=np.array([step.status for step in steps], dtype=object),
+        excesses=np.array([step.excess for step in steps]),
+        labels=np.array([step.label for step in steps]),
+        predict_seconds=np.array([step.predict_seconds for step in steps]),
+        learn_seconds=np.array([step.learn_seconds for step in steps]),
+    )

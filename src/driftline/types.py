@@ -85,7 +85,7 @@ class Step:
     prediction : int
         Position of the label that the deterministic rule gave; -1 if no class was known.
     bound : float
-        R(U_t), the bound on the error of that rule.
+        The bound on the error of that rule: `error_bound_` before the step.
     status : Status
         Whether `bound` lies in [0, 1 - 1/c].
     excess : float
@@ -119,6 +119,50 @@ class Step:
     def mistake(self) -> bool:
         """Whether the deterministic rule errs on this instance."""
         return self.prediction != self.label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """What a learner said of some rows before their labels were used: `Step`s in columns."""
+
+    probabilities: Matrix
+    predictions: Labels
+    bounds: Vector
+    rates: Vector
+    """What enters the bound on accumulated mistakes: bounds that need not hold at every step, but on average."""
+    statuses: LabelArray
+    excesses: Vector
+    labels: Labels
+    predict_seconds: Vector
+    learn_seconds: Vector
+
+    @property
+    def is_new_class(self) -> Flags:
+        """Whether the label of each row had never been seen or announced: a certain mistake."""
+        return np.asarray(self.labels >= self.probabilities.shape[1])
+
+    @property
+    def given(self) -> Vector:
+        """What the randomised rule gave to the true label of each row."""
+        padded = np.pad(self.probabilities, ((0, 0), (0, 1)))
+        places = np.minimum(self.labels, self.probabilities.shape[1])
+        given: Vector = padded[np.arange(len(places)), places]
+        return given
+
+    def steps(self) -> "list[Step]":
+        """Return the rows one by one."""
+        columns = zip(
+            self.probabilities,
+            self.predictions.tolist(),
+            self.bounds.tolist(),
+            self.statuses,
+            self.excesses.tolist(),
+            self.labels.tolist(),
+            self.predict_seconds.tolist(),
+            self.learn_seconds.tolist(),
+            strict=True,
+        )
+        return [Step(*entries) for entries in columns]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

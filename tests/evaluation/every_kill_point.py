@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from driftline import AMRC
+from driftline import PaperAMRC
 from driftline.evaluation import TimeDelay, evaluate, pace, read_records, records
 from driftline.evaluation import run as loop
 from driftline.streams import ArrayStream, RotatingGaussians
@@ -33,7 +33,8 @@ TIMES = np.cumsum(np.random.default_rng(3).exponential(size=N_ROWS))
 
 
 def new_model():
-    return AMRC(n_iterations=20, n_subgradients=10, deterministic=False)
+    options = {"features": "linear", "scaling": "running", "deterministic": False}
+    return PaperAMRC(**options, n_iterations=20, n_subgradients=10)
 
 
 def run(folder):

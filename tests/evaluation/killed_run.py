@@ -5,14 +5,14 @@ import time
 
 import numpy as np
 
-from driftline import AMRC
+from driftline import PaperAMRC
 from driftline.evaluation import evaluate
 from driftline.streams import ArrayStream, RotatingGaussians
 
 N_ROWS = 600
 
 
-class UnhurriedAMRC(AMRC):
+class UnhurriedAMRC(PaperAMRC):
     """Takes a few milliseconds a row, so that there is time to be killed."""
 
     def assess(self, X, y, classes=None, asked=0):
@@ -28,7 +28,9 @@ def main(folder, delay):
     X, y = RotatingGaussians().sample(N_ROWS, seed=3)
     times = np.cumsum(np.random.default_rng(3).exponential(size=N_ROWS))
     stream = ArrayStream(X, np.where(y == 1, "one", "other"), times)
-    model = UnhurriedAMRC(n_iterations=100, n_subgradients=20, deterministic=False)
+    model = UnhurriedAMRC(
+        features="linear", scaling="running", n_iterations=100, n_subgradients=20, deterministic=False
+    )
     evaluate(model, stream, delay=delay, checkpoint=folder, resume=True, progress=False)
 
 

@@ -21,8 +21,8 @@ from driftline.evaluation.prequential import _parameters
 from driftline.evaluation.records import TIMINGS
 from driftline.streams import ArrayStream, RangeScaled, RotatingGaussians, open_stream
 from driftline.types import Block
+from models import QUICK, assert_same, fourier, linear, plain, small_stream
 from strategies import seeds
-from test_amrc import QUICK, assert_same, small_stream
 
 
 def logistic():
@@ -52,7 +52,14 @@ def said(folder):
     return read_records(folder).drop_columns(list(TIMINGS)).to_pydict()
 
 
-MODELS = {"amrc": lambda: AMRC(**QUICK), "sklearn": logistic, "randomised": lambda: AMRC(deterministic=False, **QUICK)}
+MODELS = {
+    "amrc": linear,
+    "fourier": fourier,
+    "paper": lambda: plain(**QUICK),
+    "sklearn": logistic,
+    "randomised": lambda: linear(deterministic=False),
+    "paper, randomised": lambda: plain(deterministic=False, **QUICK),
+}
 DELAYS = {"at once": 0, "late": 3, "varying": [0, 7, 1, 2, 9] * 20, "in time": TimeDelay(2.5)}
 
 
@@ -77,7 +84,7 @@ def test_shuffling_the_future_does_not_change_the_past(tmp_path_factory, model, 
 def test_what_is_recorded_is_what_was_said_before_the_label_was_learned(tmp_path):
     X, y = small_stream(n_classes=3)
     labels = np.array(["a", "b", "c"])[y]
-    model, twin = AMRC(**QUICK), AMRC(**QUICK)
+    model, twin = plain(**QUICK), plain(**QUICK)
     evaluation = run(model, ArrayStream(X, labels), tmp_path)
     steps = list(twin.steps(X, labels))
     records = read_records(tmp_path).to_pydict()
@@ -133,7 +140,7 @@ def test_a_fitted_classifier_goes_on_from_what_it_knows(tmp_path):
 
 def test_late_labels_are_learned_after_so_many_rows(tmp_path):
     X, y = small_stream()
-    model, twin, delay = AMRC(**QUICK), AMRC(**QUICK), 4
+    model, twin, delay = plain(**QUICK), plain(**QUICK), 4
     evaluation = run(model, ArrayStream(X, y), tmp_path, delay=delay)
     records = read_records(tmp_path).to_pydict()
     for t in range(60):
@@ -156,7 +163,7 @@ def test_no_delay_in_any_form_is_the_same(tmp_path, classes):
     stream = ArrayStream(X, y, times=np.arange(60.0))
     forms = [0, np.zeros(60, int), TimeDelay(0.0), TimeDelay(np.zeros(60))]
     for i, delay in enumerate(forms):
-        run(AMRC(**QUICK), stream, tmp_path / str(i), delay=delay, classes=classes)
+        run(plain(**QUICK), stream, tmp_path / str(i), delay=delay, classes=classes)
     first, *others = (said(tmp_path / str(i)) for i in range(len(forms)))
     assert all(other == first for other in others)
 
@@ -177,12 +184,12 @@ def test_labels_that_overtake_each_other_are_learned_as_they_arrive(tmp_path):
 def test_times_reach_the_model_in_usual_increments(tmp_path):
     X, y = small_stream()
     hours = 3600.0 * np.arange(60)
-    model, twin = AMRC(**QUICK), AMRC(**QUICK).partial_fit(X, y, timestamps=np.arange(60.0))
+    model, twin = plain(**QUICK), plain(**QUICK).partial_fit(X, y, timestamps=np.arange(60.0))
     evaluate(model, ArrayStream(X, y, times=hours), progress=False)
     assert_same(model, twin)
-    in_days = AMRC(**QUICK)
+    in_days = plain(**QUICK)
     evaluate(in_days, ArrayStream(X, y, times=hours), time_unit=86400.0, progress=False)
-    assert_same(in_days, AMRC(**QUICK).partial_fit(X, y, timestamps=hours / 86400.0))
+    assert_same(in_days, plain(**QUICK).partial_fit(X, y, timestamps=hours / 86400.0))
 
 
 def test_the_look_ahead_of_the_paper_is_a_stream(tmp_path):
@@ -195,12 +202,12 @@ def test_the_look_ahead_of_the_paper_is_a_stream(tmp_path):
 
 def test_a_limit_ends_the_run(tmp_path):
     X, y = small_stream()
-    model = AMRC(**QUICK)
+    model = plain(**QUICK)
     assert run(model, ArrayStream(X, y), tmp_path, limit=23).summary.n_rows == 23
-    assert_same(model, AMRC(**QUICK).partial_fit(X[:23], y[:23]))
-    more = run(AMRC(**QUICK), ArrayStream(X, y), tmp_path, limit=40, resume=True)
+    assert_same(model, plain(**QUICK).partial_fit(X[:23], y[:23]))
+    more = run(plain(**QUICK), ArrayStream(X, y), tmp_path, limit=40, resume=True)
     assert more.summary.n_rows == 40
-    assert_same(more.model, AMRC(**QUICK).partial_fit(X[:40], y[:40]))
+    assert_same(more.model, plain(**QUICK).partial_fit(X[:40], y[:40]))
 
 
 def test_ctrl_c_ends_cleanly_with_what_is_there(tmp_path):
@@ -249,10 +256,10 @@ def test_a_stream_that_fails_leaves_a_run_that_can_go_on(tmp_path):
             raise DataError("line 31 is malformed")
 
     with pytest.raises(DataError, match="line 31"):
-        run(AMRC(**QUICK), Failing(X, y), tmp_path)
+        run(plain(**QUICK), Failing(X, y), tmp_path)
     assert read_records(tmp_path).num_rows == 30
-    resumed = run(AMRC(**QUICK), ArrayStream(X, y), tmp_path, resume=True)
-    assert_same(resumed.model, AMRC(**QUICK).partial_fit(X, y))
+    resumed = run(plain(**QUICK), ArrayStream(X, y), tmp_path, resume=True)
+    assert_same(resumed.model, plain(**QUICK).partial_fit(X, y))
 
 
 BAD_ARGUMENTS = {
@@ -274,7 +281,7 @@ BAD_ARGUMENTS = {
 @pytest.mark.parametrize("message", BAD_ARGUMENTS)
 def test_arguments_that_cannot_work_are_refused(message):
     X, y = small_stream()
-    arguments = {"model": AMRC(**QUICK), "stream": ArrayStream(X, y), "progress": False} | BAD_ARGUMENTS[message]
+    arguments = {"model": plain(**QUICK), "stream": ArrayStream(X, y), "progress": False} | BAD_ARGUMENTS[message]
     with pytest.raises(ConfigError, match=message):
         evaluate(**arguments)
 
@@ -282,19 +289,19 @@ def test_arguments_that_cannot_work_are_refused(message):
 def test_delays_that_the_stream_cannot_give_are_refused():
     X, y = small_stream()
     with pytest.raises(DataError, match=r"^delay=TimeDelay.* needs a stream with timestamps"):
-        evaluate(AMRC(**QUICK), ArrayStream(X, y), delay=TimeDelay(1.0), progress=False)
+        evaluate(plain(**QUICK), ArrayStream(X, y), delay=TimeDelay(1.0), progress=False)
     with pytest.raises(DataError, match=r"^delay has 10 values"):
-        evaluate(AMRC(**QUICK), ArrayStream(X, y), delay=[1] * 10, progress=False)
+        evaluate(plain(**QUICK), ArrayStream(X, y), delay=[1] * 10, progress=False)
 
 
 def test_a_folder_with_a_run_is_not_written_over(tmp_path):
     X, y = small_stream()
     stream = ArrayStream(X, y)
-    run(AMRC(**QUICK), stream, tmp_path)
+    run(plain(**QUICK), stream, tmp_path)
     with pytest.raises(CheckpointError, match="holds a run already"):
-        run(AMRC(**QUICK), stream, tmp_path)
+        run(plain(**QUICK), stream, tmp_path)
     with pytest.raises(CheckpointError, match="another model"):
-        run(AMRC(order=0, **QUICK), stream, tmp_path, resume=True)
+        run(plain(order=0, **QUICK), stream, tmp_path, resume=True)
     for changed, arguments in {
         "delay": {"delay": 2},
         "classes": {"classes": [0, 1]},
@@ -302,19 +309,19 @@ def test_a_folder_with_a_run_is_not_written_over(tmp_path):
         "window": {"window": 7},
     }.items():
         with pytest.raises(CheckpointError, match=f"another {changed}"):
-            run(AMRC(**QUICK), stream, tmp_path, resume=True, **arguments)
+            run(plain(**QUICK), stream, tmp_path, resume=True, **arguments)
     with pytest.raises(CheckpointError, match="another stream"):
-        run(AMRC(**QUICK), RangeScaled(stream), tmp_path, resume=True)
+        run(plain(**QUICK), RangeScaled(stream), tmp_path, resume=True)
     with pytest.raises(CheckpointError, match="another columns"):
-        run(AMRC(**QUICK), ArrayStream(X, y, columns=["a", "b", "c"]), tmp_path, resume=True)
+        run(plain(**QUICK), ArrayStream(X, y, columns=["a", "b", "c"]), tmp_path, resume=True)
     with pytest.raises(CheckpointError, match="a run of 60 rows, and the stream has 50"):
-        run(AMRC(**QUICK), ArrayStream(X[:50], y[:50]), tmp_path, resume=True)
-    assert run(AMRC(**QUICK), stream, tmp_path, resume=True).summary.n_rows == 60
+        run(plain(**QUICK), ArrayStream(X[:50], y[:50]), tmp_path, resume=True)
+    assert run(plain(**QUICK), stream, tmp_path, resume=True).summary.n_rows == 60
 
 
 def test_an_empty_stream_is_refused():
     with pytest.raises(DataError, match="no rows"):
-        evaluate(AMRC(), ArrayStream(np.zeros((0, 2)), np.zeros(0, int)), progress=False)
+        evaluate(plain(), ArrayStream(np.zeros((0, 2)), np.zeros(0, int)), progress=False)
 
 
 def test_a_classifier_that_cannot_be_saved_is_refused_at_the_start(tmp_path):
@@ -329,16 +336,16 @@ def test_a_classifier_that_cannot_be_saved_is_refused_at_the_start(tmp_path):
 
 def test_no_bound_on_mistakes_is_claimed_where_labels_come_late():
     stream = RotatingGaussians().stream(600, seed=0)
-    late = evaluate(AMRC(**QUICK), stream, delay=20, window=100, progress=False).summary
+    late = evaluate(plain(**QUICK), stream, delay=20, window=100, progress=False).summary
     assert late.mistake_bound is None
     assert late.windows_above_bound is not None  # what is seen is still said
-    assert evaluate(AMRC(**QUICK), stream, progress=False).summary.mistake_bound > 0
+    assert evaluate(plain(**QUICK), stream, progress=False).summary.mistake_bound > 0
 
 
 def test_the_randomised_rule_draws_anew_for_each_row_while_labels_wait(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 1)), rng.integers(0, 2, 300)  # nothing to learn: the rule is a coin
-    run(AMRC(deterministic=False, **QUICK), ArrayStream(X, y), tmp_path, delay=[5] * 20 + [500] * 280, classes=[0, 1])
+    run(plain(deterministic=False, **QUICK), ArrayStream(X, y), tmp_path, delay=[5] * 20 + [500] * 280, classes=[0, 1])
     predictions = read_records(tmp_path)["prediction"].to_numpy()[30:]
     assert 0.3 < predictions.mean() < 0.7
     assert 0.3 < np.mean(predictions[1:] != predictions[:-1]) < 0.7
@@ -346,8 +353,8 @@ def test_the_randomised_rule_draws_anew_for_each_row_while_labels_wait(tmp_path)
 
 def test_the_randomised_rule_begins_its_draws_anew_with_each_label(tmp_path):
     X, y = small_stream()
-    run(AMRC(deterministic=False, **QUICK), ArrayStream(X, y), tmp_path, delay=1)
-    recorded, twin = read_records(tmp_path)["prediction"].to_pylist(), AMRC(deterministic=False, **QUICK)
+    run(plain(deterministic=False, **QUICK), ArrayStream(X, y), tmp_path, delay=1)
+    recorded, twin = read_records(tmp_path)["prediction"].to_pylist(), plain(deterministic=False, **QUICK)
     for t in range(2, 60):
         twin.partial_fit(X[t - 2 : t - 1], y[t - 2 : t - 1])
         assert recorded[t] == twin.predict(X[t : t + 1])[0]
@@ -355,7 +362,7 @@ def test_the_randomised_rule_begins_its_draws_anew_with_each_label(tmp_path):
 
 def test_an_assessment_of_a_block_draws_as_predict_does():
     X, y = small_stream()
-    model = AMRC(deterministic=False, **QUICK).partial_fit(X, y)
+    model = plain(deterministic=False, **QUICK).partial_fit(X, y)
     together = model.assess(X, y).predictions
     assert np.array_equal(together, model.predict(X))
     assert together[10:].tolist() == model.assess(X[10:], y[10:], asked=10).predictions.tolist()
@@ -385,7 +392,7 @@ def test_a_classifier_that_knows_more_classes_goes_on():
 
 def test_other_columns_than_the_model_knows_are_refused():
     X, y = small_stream()
-    model = AMRC(**QUICK).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    model = plain(**QUICK).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
     with pytest.raises(ConfigError, match="model knows the columns a, b, c; the stream has x0, x1, x2"):
         evaluate(model, ArrayStream(X, y), progress=False)
 
@@ -421,7 +428,7 @@ def test_times_that_run_backwards_are_refused(tmp_path):
             yield Block(X, y, np.concatenate([np.arange(30.0), np.arange(30.0)]))
 
     with pytest.raises(DataError, match="must not run backwards"):
-        evaluate(AMRC(**QUICK), Backwards(X, y), delay=TimeDelay(1.0), progress=False)
+        evaluate(plain(**QUICK), Backwards(X, y), delay=TimeDelay(1.0), progress=False)
 
 
 def test_two_runs_do_not_work_in_one_folder(tmp_path):
@@ -463,8 +470,8 @@ def test_figures_do_not_depend_on_how_fast_the_machine_was(tmp_path):
     figures = []
     for folder in ("whole", "cut"):
         if folder == "cut":
-            run(AMRC(**QUICK), ArrayStream(X, y), tmp_path / folder, limit=137, window=50)
-        evaluation = run(AMRC(**QUICK), ArrayStream(X, y), tmp_path / folder, resume=True, window=50)
+            run(plain(**QUICK), ArrayStream(X, y), tmp_path / folder, limit=137, window=50)
+        evaluation = run(plain(**QUICK), ArrayStream(X, y), tmp_path / folder, resume=True, window=50)
         summary = evaluation.summary.to_dict()
         times = [name for name in summary if "second" in name]
         assert len(times) == 4
@@ -545,7 +552,7 @@ def test_skipped_rows_are_counted_once_whatever_is_resumed(tmp_path):
 def test_labels_that_come_at_once_are_not_late_however_that_is_said(delay):
     X, y = small_stream()
     stream = ArrayStream(X, y, times=np.arange(60.0))
-    assert evaluate(AMRC(**QUICK), stream, delay=delay, progress=False).summary.mistake_bound is not None
+    assert evaluate(plain(**QUICK), stream, delay=delay, progress=False).summary.mistake_bound is not None
 
 
 def test_a_fitted_classifier_that_refuses_its_first_row_is_not_taken_for_an_unfitted_one():

@@ -15,7 +15,7 @@ from driftline.evaluation import evaluate, pace, read_records, records
 from driftline.evaluation.checkpoint import NAME
 from driftline.evaluation.records import TIMINGS, list_parts
 from driftline.streams import ArrayStream
-from test_amrc import small_stream
+from models import small_stream
 
 SCRIPT = Path(__file__).with_name("killed_run.py")
 

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import cohen_kappa_score
 
-from driftline import AMRC
 from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.summary import Tally
 from driftline.streams import ArrayStream
 from driftline.types import Answers, Status
+from models import QUICK, plain, small_stream
 from strategies import seeds
-from test_amrc import QUICK, small_stream
 
 
 def answers_of(predictions, probabilities, bounds):
@@ -22,7 +21,7 @@ def answers_of(predictions, probabilities, bounds):
 
 
 def summary_of(tally):
-    return tally.summary("stream", "model", 0.05, n_unlearned=0, n_skipped=0, labels_come_late=False)
+    return tally.summary("stream", "model", 0.05, n_unlearned=0, n_skipped=0, bounds_are_late=False)
 
 
 @given(
@@ -87,7 +86,7 @@ def test_the_kappa_against_no_change_is_the_share_of_its_mistakes_avoided():
 
 def test_the_summary_agrees_with_the_records_and_with_the_model(tmp_path):
     X, y = small_stream(n_steps=300)
-    model = AMRC(**QUICK)
+    model = plain(**QUICK)
     summary = evaluate(model, ArrayStream(X, y), checkpoint=tmp_path, window=50, delta=0.2, progress=False).summary
     records = read_records(tmp_path).to_pandas()
     assert summary.error == (records.label != records.prediction).mean()
@@ -100,12 +99,12 @@ def test_the_summary_agrees_with_the_records_and_with_the_model(tmp_path):
 
 def test_the_summary_can_be_read(tmp_path):
     X, y = small_stream(n_steps=300)
-    text = str(evaluate(AMRC(**QUICK), ArrayStream(X, y, name="made up"), delay=7, window=50, progress=False).summary)
-    assert text.startswith("AMRC on made up\n")
+    text = str(evaluate(plain(**QUICK), ArrayStream(X, y, name="made up"), delay=7, window=50, progress=False).summary)
+    assert text.startswith("PaperAMRC on made up\n")
     assert "error" in text
     assert "7 labels that came too late" in text
     assert "of windows of 50 rows" in text
     without = str(evaluate(SGDClassifier(), ArrayStream(X, y), progress=False).summary)
     assert "at most" not in without
-    short = str(evaluate(AMRC(**QUICK), ArrayStream(X[:60], y[:60]), progress=False).summary)
+    short = str(evaluate(plain(**QUICK), ArrayStream(X[:60], y[:60]), progress=False).summary)
     assert "windows" not in short  # none was full

@@ -37,7 +37,7 @@ def demo(
     steps: Annotated[int, typer.Option(min=20, help="Length of the stream.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the stream and of the randomised rule.")] = 0,
 ) -> None:
-    """Follow the paper's synthetic stream with AMRC of orders 0, 1 and 2, and compare errors with bounds.
+    """Follow the paper's synthetic stream with AMRC and with the method as published, and compare errors with bounds.
 
     Two Gaussian classes swing to and fro on a circle; the true error of a rule is known at every step.
     """

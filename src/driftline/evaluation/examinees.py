@@ -25,6 +25,14 @@ class PrequentialClassifier(Protocol):
         """Learn from the rows in order."""
 
 
+@runtime_checkable
+class ObservingClassifier(Protocol):
+    """A classifier that wants to know which rows it is asked about, if their labels come later."""
+
+    def observe(self, X: Matrix) -> Any:
+        """Take note of rows whose labels will come later."""
+
+
 class Examinee(Protocol):
     """What the evaluation asks of a classifier. Times are in the unit that the classifier is to count in."""
 
@@ -33,6 +41,9 @@ class Examinee(Protocol):
 
     def assess(self, block: Block, asked: int) -> Answers:
         """Return what is said of each row now; learns nothing. `asked` counts the rows since it last learned."""
+
+    def observe(self, block: Block) -> None:
+        """Take note of rows that were assessed and whose labels will come later."""
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""
@@ -60,6 +71,11 @@ class NativeExaminee:
     def assess(self, block: Block, asked: int) -> Answers:
         """Return what is said of each row now; learns nothing."""
         return self._model.assess(block.rows, block.labels, classes=self._classes, asked=asked)
+
+    def observe(self, block: Block) -> None:
+        """Take note of rows that were assessed and whose labels will come later."""
+        if isinstance(self._model, ObservingClassifier) and hasattr(self._model, "classes_"):
+            self._model.observe(block.rows)
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""
@@ -127,6 +143,9 @@ class PartialFitExaminee:
             predict_seconds=np.full(n, (time.perf_counter() - start) / n),
             learn_seconds=np.zeros(n),
         )
+
+    def observe(self, block: Block) -> None:
+        """Take no note."""
 
     def _probabilities(self, block: Block) -> Vector:
         """Return the probability of the true label; 0 for a class that the model does not know, and for no number."""

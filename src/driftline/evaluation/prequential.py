@@ -21,7 +21,7 @@ from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.checkpoint import NAME, held, read_run
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import Pending, TimeDelay, schedule
-from driftline.evaluation.examinees import PrequentialClassifier, examinee
+from driftline.evaluation.examinees import ObservingClassifier, PrequentialClassifier, examinee
 from driftline.evaluation.records import list_parts
 from driftline.evaluation.run import Run, State
 from driftline.evaluation.summary import Summary, Tally, Window
@@ -112,7 +112,7 @@ def evaluate(
     >>> from driftline.evaluation import evaluate
     >>> from driftline.streams import ArrayStream, RotatingGaussians
     >>> stream = ArrayStream(*RotatingGaussians().sample(600, seed=0))
-    >>> ours = evaluate(AMRC(n_iterations=200), stream, progress=False).summary
+    >>> ours = evaluate(AMRC(features="linear", scaling="running"), stream, progress=False).summary
     >>> theirs = evaluate(SGDClassifier(loss="log_loss"), stream, progress=False).summary
     >>> ours.error < theirs.error, ours.expected_mistakes < ours.mistake_bound
     (True, True)
@@ -150,7 +150,7 @@ def evaluate(
             delta,
             n_unlearned=len(state.pending),
             n_skipped=state.n_skipped,
-            labels_come_late=state.pending.has_waited,
+            bounds_are_late=state.pending.has_waited and not isinstance(state.model, ObservingClassifier),
         )
         if folder is not None:
             with replacing(folder / "summary.json") as file:

@@ -159,6 +159,7 @@ class Run:
             pending.has_waited |= len(pending) > 0
             said = self._classifier.assess(row, pending.asked)
             answers.append(replace(said, learn_seconds=np.array([learning])))
+            self._classifier.observe(row)
             pending.asked += 1
             pending.push(arrivals.due(first + t, moment), first + t, row)
         # What has arrived by now is learned before the next row in any case: done here, the classifier of a run that

@@ -59,7 +59,8 @@ class Summary:
         the bound applies, or the error of the predictions, is above the mean bound.
     mistakes, expected_mistakes, mistake_bound, delta
         Wrong predictions; expected mistakes of the randomised rule, and their bound with probability 1 - delta. There
-        is none if labels come late: the uncertainty sets are those of the last label learned, not of the row predicted.
+        is none if labels come late and the classifier takes no note of the rows that wait: its bounds are those of
+        the last label learned, not of the row predicted.
     n_unlearned
         Labels that had not arrived at the end.
     n_skipped
@@ -208,7 +209,7 @@ class Tally:
         return np.array(self.closed).reshape(-1, 3)
 
     def summary(
-        self, stream: str, model: str, delta: float, *, n_unlearned: int, n_skipped: int, labels_come_late: bool
+        self, stream: str, model: str, delta: float, *, n_unlearned: int, n_skipped: int, bounds_are_late: bool
     ) -> Summary:
         """Return the figures."""
         n, error = self.n_rows, self.error
@@ -237,7 +238,7 @@ class Tally:
             ),
             mistakes=self.mistakes,
             expected_mistakes=_known(expected),
-            mistake_bound=ledger.mistakes(delta) if has_bound and not labels_come_late else None,
+            mistake_bound=ledger.mistakes(delta) if has_bound and not bounds_are_late else None,
             delta=delta,
             n_unlearned=n_unlearned,
             n_skipped=n_skipped,

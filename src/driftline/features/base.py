@@ -23,3 +23,8 @@ class FeatureMap(Protocol):
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
+
+
+def is_feature_map(features: object) -> bool:
+    """Return whether this is a feature map of the user's own, and not a class of them."""
+    return isinstance(features, FeatureMap) and not isinstance(features, type)

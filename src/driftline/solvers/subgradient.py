@@ -75,6 +75,10 @@ class SubgradientSolver:
         self._clock += self._n_iterations
         return Solution(Rule(self._weights, offset), risk, status_of(risk, len(self._weights)))
 
+    def begin_anew(self) -> None:
+        """Forget the rule before."""
+        self._weights = np.zeros_like(self._weights)
+
     def state(self) -> State:
         """Return the arrays that a continuation needs."""
         n = self._n_rows

@@ -1,0 +1,90 @@
+"""Which class means are moving: a table made from the filters that follow them."""
+
+import numpy as np
+
+from driftline.kernels.ladder import Ladder
+from driftline.types import LabelArray, Vector
+
+
+def drift_table(
+    ladder: Ladder, labels: LabelArray, features: list[str], origin: Vector, unit: Vector
+) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    """Return a row for each class and feature, the most surprising first.
+
+    Parameters
+    ----------
+    ladder : Ladder
+        The filters.
+    labels : ndarray
+        The classes.
+    features : list of str
+        Names of the components.
+    origin, unit : ndarray
+        A component is ``(value - origin)/unit`` in the user's numbers.
+
+    Returns
+    -------
+    structured ndarray
+        With the fields of `AMRC.drift`.
+    """
+    c, d = ladder.variance.shape
+    width = max(map(len, features))
+    kinds = [("label", labels.dtype), ("feature", f"<U{width}")]
+    figures = ("mean", "mean_error", "rate", "rate_error", "surprise")
+    table = np.zeros((c, d), dtype=[*kinds, *((name, float) for name in figures)])
+    table["label"] = labels[:, None]
+    table["feature"] = np.array(features)
+    mean, mean_error = _means(ladder)
+    rate, rate_error = _rates(ladder)
+    table["mean"], table["mean_error"] = origin + unit * mean, unit * mean_error
+    table["rate"], table["rate_error"] = unit * rate, unit * rate_error
+    table["surprise"] = _surprise(ladder)
+    known = table[ladder.n_rows > 0.0].ravel()
+    return known[np.argsort(-known["surprise"], kind="stable")]
+
+
+def _means(ladder: Ladder) -> tuple[Vector, Vector]:
+    """Return the class means now, and their standard errors if the filters are right."""
+    farthest = 2.0 * ladder.largest
+    now = np.clip(ladder.level + ladder.rate * ladder.age[:, None], -farthest, farthest)
+    mean = np.sum(ladder.share * now, axis=0)
+    variance = np.sum(ladder.share * _level_variances(ladder)[:, None, None], axis=0) * ladder.variance
+    return mean, np.sqrt(variance)
+
+
+def _discounts(ladder: Ladder) -> Vector:
+    """Return what each filter keeps of the past from one row of a class to the next."""
+    level, rate = ladder.gains
+    discounts: Vector = np.where(rate > 0.0, 1.0 - np.sqrt(rate), 1.0 - level)
+    return discounts
+
+
+def _level_variances(ladder: Ladder) -> Vector:
+    """Return the variance of each filter's level, for observations of variance 1 and a mean that it can follow."""
+    theta = _discounts(ladder)
+    flat = (1.0 - theta) / (1.0 + theta)
+    straight = (1.0 - theta) * (1.0 + 4.0 * theta + 5.0 * theta**2) / (1.0 + theta) ** 3
+    variances: Vector = np.where(ladder.gains[1] > 0.0, straight, flat)
+    return variances
+
+
+def _rates(ladder: Ladder) -> tuple[Vector, Vector]:
+    """Return the rates of change of the filters that have one, weighed by their shares, and the standard errors."""
+    follows = ladder.gains[1] > 0.0
+    if not follows.any():
+        nothing = np.full(ladder.variance.shape, np.nan)
+        return nothing, nothing
+    share = ladder.share[follows] + np.finfo(float).tiny
+    share /= share.sum(axis=0)
+    theta = _discounts(ladder)[follows][:, None, None]
+    variance = np.sum(share * 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3, axis=0) * ladder.variance
+    gap = np.where(ladder.gap > 0.0, ladder.gap, np.nan)[:, None]  # the filters count in rows of their class
+    return np.sum(share * ladder.rate[follows], axis=0), np.sqrt(variance) / gap
+
+
+def _surprise(ladder: Ladder) -> Vector:
+    """Return by how much the best filter forecast better than the one of longest memory, in standard deviations."""
+    slowest = int(np.argmin(ladder.gains[0]))
+    evidence = ladder.record.max(axis=0) - ladder.record[slowest]
+    surprise: Vector = np.sqrt(2.0 * np.maximum(evidence, 0.0))
+    return surprise

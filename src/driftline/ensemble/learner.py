@@ -1,0 +1,249 @@
+"""The ensemble as a learner: features, members, mixture, certificate."""
+
+import copy
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from driftline.bounds import MistakeLedger
+from driftline.certificate import Certificate
+from driftline.ensemble.pending import Pending, Waiting
+from driftline.ensemble.space import Space
+from driftline.features import RunningColumns
+from driftline.kernels.ladder import Ladder
+from driftline.kernels.mixing import mix, mixture
+from driftline.types import Labels, Matrix, Said, Singles, State, Status, Vector
+
+
+class Part(Protocol):
+    """Anything whose arrays belong in a checkpoint."""
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+
+
+class EnsembleLearner:
+    """Members with different memories and features, mixed online, on rows of numbers and class positions from 0.
+
+    predict:  x ─ columns ▶ z ─ space by space ▶ what each member says ─ mixture ▶ h(·|x)    reads, changes nothing
+    learn:    (z, y) ─ space by space ▶ members; what they said ─ mixture ▶ weights, certificate ▶ bound
+
+    Parameters
+    ----------
+    columns : RunningColumns
+        Preparation of the raw columns.
+    spaces : list of Space
+        The spaces.
+    coverage : float
+        Coverage that the calibrated bound aims at.
+    """
+
+    def __init__(self, columns: RunningColumns, spaces: list[Space], coverage: float) -> None:
+        self._columns = columns
+        self.spaces = spaces
+        self.ledger = MistakeLedger()
+        self.certificate = Certificate(coverage)
+        n_members = sum(space.n_members for space in spaces)
+        self.weights = np.full(n_members, 1.0 / n_members)
+        self.n_classes = 0
+        self._pending = Pending()
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values replaced."""
+        return self._columns.n_missing
+
+    @property
+    def ladder(self) -> Ladder:
+        """The filters that follow the class means."""
+        return next(space.ladder for space in self.spaces if space.plan.orders)
+
+    @property
+    def column_unit(self) -> tuple[Vector, Vector]:
+        """What was subtracted from the columns, and what they were divided by."""
+        return self._columns.unit
+
+    @property
+    def member_bounds(self) -> Vector:
+        """The model bound of each member."""
+        return np.concatenate([space.bounds for space in self.spaces])
+
+    @property
+    def model_bound(self) -> float:
+        """R(U_t) of the mixture: the mean of the members' bounds, each given its λ."""
+        return float(self.weights @ self.member_bounds)
+
+    @property
+    def calibrated_bound(self) -> float:
+        """The bound tuned by the labels that came."""
+        return self.certificate.bound(self.n_classes)
+
+    @property
+    def rate_bound(self) -> float:
+        """What is to hold on average; 1 if there is no class to predict."""
+        return self.certificate.rate(self.n_classes) if self.n_classes else 1.0
+
+    @property
+    def error_bound(self) -> float:
+        """The calibrated bound; 1 if there is no class to predict."""
+        return self.calibrated_bound if self.n_classes else 1.0
+
+    @property
+    def status(self) -> Status:
+        """Whether the bound lies in [0, 1 - 1/c]: always, once there is a class."""
+        return Status.OK if self.n_classes else Status.LOOSE
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+        self.n_classes += 1
+        self._pending.add_class()
+        for space in self.spaces:
+            space.add_class()
+
+    def probabilities(self, X: Matrix) -> Matrix:
+        """Return h(·|x) for each raw row of X."""
+        return mixture(self._say(self._columns.prepare(X)), self.weights)
+
+    def most_likely(self, X: Matrix) -> Labels:
+        """Return the position of the label of the deterministic rule for each raw row of X."""
+        return _largest(self.probabilities(X))
+
+    def foresee(self, X: Matrix, labels: Labels) -> Said:
+        """Return what is said of raw rows before their labels are used; changes nothing."""
+        start = time.perf_counter()
+        h = self.probabilities(X) if self.n_classes else np.zeros((len(X), 0))
+        bounds = np.full(len(X), self.error_bound)
+        rates = np.full(len(X), self.rate_bound)
+        return self._said(h, bounds, rates, labels, time.perf_counter() - start, 0.0)
+
+    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Said:
+        """Predict each raw row, then learn its label; a label beyond the known classes, which comes alone, adds one."""
+        if labels[0] >= self.n_classes:
+            return self._meet(X, labels, elapsed)
+        start = time.perf_counter()
+        waited = self._waited(X)
+        learned = [space.follow(Psi, labels, elapsed) for space, Psi in self._taken_in(X, waited)]
+        said = np.concatenate(learned, axis=1)
+        for t, row in enumerate(waited):
+            said[t] = said[t] if row is None else row.said
+        h = np.empty((len(X), self.n_classes))
+        mix(said, labels, self.weights, h)
+        for t, row in enumerate(waited):
+            h[t] = h[t] if row is None else row.h
+        bounds, rates = self.certificate.advance(1.0 - h[np.arange(len(X)), labels], self.n_classes)
+        answer = self._said(h, bounds, rates, labels, 0.0, time.perf_counter() - start)
+        self.ledger.add(answer)
+        return answer
+
+    def observe(self, X: Matrix) -> None:
+        """Let raw rows wait for their labels: what is said of them now is what counts when these come."""
+        with self._unless_refused():
+            Z = self._columns.advance(X)
+            said = self._say(Z)
+        for entries in zip(X, Z, said, mixture(said, self.weights), strict=True):
+            self._pending.add(Waiting(*entries))
+
+    def _prepared(self, X: Matrix, waited: list[Waiting | None]) -> Matrix:
+        """Return rows prepared: those that waited as they were then, the others now."""
+        if not waited:
+            return self._columns.advance(X)
+        rows = zip(X, waited, strict=True)
+        return np.array([self._columns.advance(x[None])[0] if row is None else row.z for x, row in rows])
+
+    def _say(self, Z: Matrix) -> Vector:
+        return np.concatenate([space.say(Z) for space in self.spaces], axis=1)
+
+    def _meet(self, X: Matrix, labels: Labels, elapsed: Vector) -> Said:
+        """Learn a row of a class not known before: what is said of it is said without that class."""
+        before = self.foresee(X, labels)
+        start = time.perf_counter()
+        represented = self._taken_in(X, self._waited(X))
+        if self.n_classes:
+            self.certificate.advance(np.ones(1), self.n_classes)
+        self.add_class()
+        for space, Psi in represented:
+            space.follow(Psi, labels, elapsed)
+        self.ledger.add(before)
+        return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
+
+    def _waited(self, X: Matrix) -> list[Waiting | None]:
+        """Return for each row what it was when it was observed, if it was; nothing at all if no row waits."""
+        return [self._pending.take(x) for x in X] if len(self._pending) else []
+
+    def _taken_in(self, X: Matrix, waited: list[Waiting | None]) -> list[tuple[Space, Singles]]:
+        """Take raw rows into the statistics of the columns; return them as each space represents them."""
+        with self._unless_refused(waited):
+            Z = self._prepared(X, waited)
+            return [(space, space.represent(Z)) for space in self.spaces]
+
+    @contextmanager
+    def _unless_refused(self, waited: Sequence[Waiting | None] = ()) -> Iterator[None]:
+        """Undo what was done to the columns and to waiting rows, if the user's feature map refuses a row."""
+        before = copy.deepcopy(self._columns)
+        try:
+            yield
+        except Exception:
+            self._columns = before
+            for row in waited:
+                if row is not None:
+                    self._pending.add(row)
+            raise
+
+    def _said(
+        self, h: Matrix, bounds: Vector, rates: Vector, labels: Labels, predicting: float, learning: float
+    ) -> Said:
+        n = len(labels)
+        return Said(
+            probabilities=h,
+            predictions=_largest(h) if self.n_classes else np.full(n, -1),
+            bounds=bounds,
+            rates=rates,
+            statuses=np.full(n, self.status, dtype=object),
+            excesses=np.zeros(n),
+            labels=labels,
+            predict_seconds=np.full(n, predicting / n),
+            learn_seconds=np.full(n, learning / n),
+        )
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        arrays: State = {"weights": self.weights}
+        for part, owner in self._parts().items():
+            arrays |= {f"{part}/{name}": array for name, array in owner.state().items()}
+        return arrays
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        self.weights = np.array(state["weights"])
+        for part, owner in self._parts().items():
+            prefix = f"{part}/"
+            own = {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+            owner.restore(own)
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        """Continue from a pickle, whose arrays may lie in a file that cannot be written to."""
+        self.__dict__.update(fields)
+        self.restore(self.state())
+
+    def _parts(self) -> dict[str, Part]:
+        """Return whatever has arrays of its own."""
+        spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
+        return {
+            "columns": self._columns,
+            "ledger": self.ledger,
+            "certificate": self.certificate,
+            "pending": self._pending,
+            **spaces,
+        }
+
+
+def _largest(h: Matrix) -> Labels:
+    positions: Labels = np.argmax(h, axis=1)
+    return positions

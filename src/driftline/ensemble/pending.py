@@ -1,0 +1,81 @@
+"""Rows that were predicted, and whose labels have not come yet."""
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from driftline.types import Matrix, State, Vector
+
+MOST = 100_000
+"""How many rows wait at most; the oldest are given up then."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waiting:
+    """A row as it was when it was predicted.
+
+    Attributes
+    ----------
+    x, z : ndarray
+        The row, raw and prepared.
+    said : ndarray of shape (n_members, n_classes)
+        What each member said.
+    h : ndarray of shape (n_classes,)
+        What the mixture said.
+    """
+
+    x: Vector
+    z: Vector
+    said: Matrix
+    h: Vector
+
+
+class Pending:
+    """Rows that wait, found again by their values: the one that came first, if several are the same."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, Waiting] = {}
+        self._places: dict[bytes, deque[int]] = {}
+        self._n_added = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, waiting: Waiting) -> None:
+        """Let a row wait."""
+        if len(self._rows) == MOST:
+            self.take(next(iter(self._rows.values())).x)
+        self._rows[self._n_added] = waiting
+        self._places.setdefault(waiting.x.tobytes(), deque()).append(self._n_added)
+        self._n_added += 1
+
+    def take(self, x: Vector) -> Waiting | None:
+        """Return a row that waited, which then does so no longer; None if there is no such row."""
+        key = x.tobytes()
+        places = self._places.get(key)
+        if places is None:
+            return None
+        place = places.popleft()
+        if not places:
+            del self._places[key]
+        return self._rows.pop(place)
+
+    def add_class(self) -> None:
+        """Let nobody have expected a class that joins."""
+        self._rows = {
+            place: replace(row, said=np.pad(row.said, ((0, 0), (0, 1))), h=np.pad(row.h, (0, 1)))
+            for place, row in self._rows.items()
+        }
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        if not self._rows:
+            return {}
+        return {name: np.array([getattr(row, name) for row in self._rows.values()]) for name in Waiting.__slots__}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        columns = [state[name].astype(np.float64) for name in Waiting.__slots__] if state else []
+        for entries in zip(*columns, strict=True):
+            self.add(Waiting(*entries))

@@ -1,0 +1,222 @@
+"""A feature space with its store of instances and its members."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftline.ensemble.plan import SpacePlan
+from driftline.errors import DataError
+from driftline.kernels.ladder import Ladder
+from driftline.kernels.replay import BATCH, N_RULES, Members, Room, Store, bound_of, follow, say_all
+from driftline.kernels.representation import FARTHEST_SINGLE, represent
+from driftline.types import LARGEST, Labels, Matrix, Singles, State, Vector
+
+N_QUANTILES = 16 * BATCH
+"""How finely the distribution of ages is cut."""
+DISCOUNTS = {0: (0.5, 0.8, 0.95, 0.99), 1: (0.5, 0.8, 0.95)}
+"""What filters of each order keep of the past from one row of a class to the next."""
+
+
+class FourierFeatures:
+    """Linear features and, beside them, Fourier features of random directions; of none if the scale is 0.
+
+    Parameters
+    ----------
+    scale : float
+        Directions are scale · N(0, I/(2p)) for p columns.
+    n_components : int
+        Number of directions.
+    seed : list of int
+        Seed of the directions.
+    """
+
+    def __init__(self, *, scale: float, n_components: int, seed: list[int]) -> None:
+        self._scale = scale
+        self._n_components = n_components if scale > 0.0 else 0
+        self._seed = seed
+        self._directions = np.empty((0, 0))
+
+    def start(self, n_columns: int) -> None:
+        """Draw the directions for instances of `n_columns` columns."""
+        rng = np.random.default_rng(self._seed)
+        normals = rng.standard_normal((self._n_components, n_columns))
+        self._directions = self._scale * normals / math.sqrt(2.0 * n_columns)
+
+    def transform(self, Z: Matrix) -> Singles:
+        """Return ψ for each row of Z."""
+        return represent(Z, self._directions)
+
+
+class Space:
+    """One feature space of an ensemble.
+
+    Parameters
+    ----------
+    plan : SpacePlan
+        What it is made of.
+    features : FeatureMap or FourierFeatures
+        The features, started.
+    n_features : int
+        Number of features.
+    seed : list of int
+        Seed of the rows that are drawn from the store.
+    """
+
+    def __init__(self, plan: SpacePlan, features: Any, n_features: int, seed: list[int]) -> None:
+        self.plan = plan
+        self._features = features
+        n_members, d = len(plan.members), n_features
+        n_rows = max(member.reach for member in plan.members)
+        self._store = Store(
+            rows=np.zeros((n_rows, d), np.float32),
+            labels=np.zeros(n_rows, np.int64),
+            seen=np.zeros(1, np.int64),
+            norm=np.zeros(1),
+            random=np.random.default_rng([*seed, 1]).integers(1, 2**63, 1, dtype=np.uint64),
+        )
+        stack = np.zeros((n_members, 0, d), np.float32)
+        self._members = Members(
+            gain=np.array([member.gain for member in plan.members]),
+            width=np.array([member.width for member in plan.members]),
+            reach=np.array([member.reach for member in plan.members]),
+            ages=np.array([ages_of(member.gain) for member in plan.members]),
+            partner=np.array([member.partner for member in plan.members]),
+            **dict.fromkeys(("mu", "rule", "first", "second"), stack),
+            mass=np.zeros((n_members, 2)),
+            span=np.zeros(n_members, np.int64),
+            lead=np.zeros(n_members),
+            loss=np.zeros((n_members, N_RULES)),
+            doubt=np.zeros((n_members, 2)),
+            tempered=np.zeros(n_members, np.int64),
+            cuts=np.zeros(n_members, np.int64),
+        )
+        self.ladder = _new_ladder(plan.orders, d)
+        self._room = _new_room(0, d)
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return len(self.plan.members)
+
+    @property
+    def bounds(self) -> Vector:
+        """The bound of each member on its own error, given its λ; at most that of guessing."""
+        c = self._members.mu.shape[1]
+        chosen = enumerate(self._members.tempered.tolist())
+        return np.array([bound_of(self._members, m, k, c) for m, k in chosen])
+
+    @property
+    def cuts(self) -> Labels:
+        """How often the memory of each member was cut."""
+        return self._members.cuts
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+        grown = ((0, 0), (0, 1), (0, 0))
+        c, d = self._members.mu.shape[1] + 1, self._members.mu.shape[2]
+        stacks = {name: np.pad(getattr(self._members, name), grown) for name in ("mu", "rule", "first", "second")}
+        self._members = self._members._replace(**stacks)
+        if not self._store.seen[0]:  # nothing learned: the rule is that of guessing
+            self._members.loss[:] = 1.0 - 1.0 / c
+        self.ladder = self.ladder._replace(
+            **{name: np.pad(getattr(self.ladder, name), grown) for name in ("level", "rate", "record", "share")},
+            variance=np.pad(self.ladder.variance, ((0, 1), (0, 0))),
+            largest=np.pad(self.ladder.largest, ((0, 1), (0, 0))),
+            n_rows=np.pad(self.ladder.n_rows, (0, 1)),
+            age=np.pad(self.ladder.age, (0, 1)),
+            gap=np.pad(self.ladder.gap, (0, 1)),
+        )
+        centres = self._room.centres
+        self._room = _new_room(c, d)
+        self._room.centres[:-1] = centres
+
+    def say(self, Z: Matrix) -> Vector:
+        """Return what each member says of each row, as (rows, members, classes); changes nothing."""
+        said = np.empty((len(Z), self.n_members, self._members.mu.shape[1]))
+        say_all(self.represent(Z), said, self._members, self._room)
+        return said
+
+    def follow(self, Psi: Singles, labels: Labels, elapsed: Vector) -> Vector:
+        """Learn the rows ψ in order; return what each member said of each before."""
+        said = np.empty((len(Psi), self.n_members, self._members.mu.shape[1]))
+        follow(Psi, labels, elapsed, said, self._store, self._members, self.ladder, self._room)
+        return said
+
+    def represent(self, Z: Matrix) -> Singles:
+        """Return ψ for each row of Z; changes nothing."""
+        if isinstance(self._features, FourierFeatures):
+            return self._features.transform(Z)
+        # The user's map: a row at a time, so that it does not matter how rows are grouped.
+        Psi = np.concatenate([self._features.transform(z[None]) for z in Z])
+        if not np.all(np.abs(Psi) <= LARGEST):
+            raise DataError(f"the feature map returned a value that is not a number up to {LARGEST:g}")
+        singles: Singles = np.clip(Psi, -FARTHEST_SINGLE, FARTHEST_SINGLE).astype(np.float32)
+        return singles
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "ladder": self.ladder}
+        arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
+        arrays["centres"] = self._room.centres
+        if not isinstance(self._features, FourierFeatures):
+            arrays |= {f"features/{name}": array for name, array in self._features.state().items()}
+        return arrays
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+
+        def part(name: str) -> dict[str, Any]:
+            prefix = f"{name}/"
+            return {key.removeprefix(prefix): np.array(value) for key, value in state.items() if key.startswith(prefix)}
+
+        self._store, self._members, self.ladder = (
+            Store(**part("store")),
+            Members(**part("members")),
+            Ladder(**part("ladder")),
+        )
+        self._room = _new_room(*self._members.mu.shape[1:])
+        self._room.centres[:] = state["centres"]
+        if not isinstance(self._features, FourierFeatures):
+            self._features.restore(part("features"))
+
+
+def ages_of(gain: float) -> Vector:
+    """Return quantiles of the distribution with weights (1 - gain)^age; -1 for that of a memory that does not fade."""
+    if gain == 0.0:
+        return np.full(N_QUANTILES, -1.0)
+    u = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
+    ages: Vector = np.floor(np.log1p(-u) / math.log1p(-gain))
+    return ages
+
+
+def _new_room(c: int, d: int) -> Room:
+    return Room(
+        gradient=np.zeros((c, d), np.float32),
+        lam=np.zeros((c, d), np.float32),
+        scores=np.zeros(c, np.float32),
+        order=np.zeros(c, np.int64),
+        losses=np.zeros(N_RULES),
+        pull=np.zeros((c, c), np.float32),
+        lift=np.zeros((c, c), np.float32),
+        centres=np.zeros((c, d), np.float32),
+    )
+
+
+def _new_ladder(orders: tuple[int, ...], d: int) -> Ladder:
+    """Return filters for no class yet, with the gains of discounted least squares."""
+    gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]
+    grid = np.zeros((len(gains), 0, d))
+    return Ladder(
+        gains=np.array(gains).T.reshape(2, len(gains)),
+        **dict.fromkeys(("level", "rate", "record", "share"), grid),
+        variance=np.zeros((0, d)),
+        largest=np.zeros((0, d)),
+        n_rows=np.zeros(0),
+        age=np.zeros(0),
+        gap=np.zeros(0),
+    )
+
+
+def _gains(order: int, discount: float) -> tuple[float, float]:
+    return (1.0 - discount, 0.0) if order == 0 else (1.0 - discount**2, (1.0 - discount) ** 2)

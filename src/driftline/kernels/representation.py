@@ -1,0 +1,93 @@
+"""Raw rows made into features, one at a time, so that it does not matter how rows are grouped."""
+
+import math
+
+import numpy as np
+
+from driftline._jit import kernel
+from driftline.kernels.moments import welford
+from driftline.types import Matrix, Singles, Vector
+
+FARTHEST = 4.0
+"""Standardised values are cut off at so many deviations."""
+BINARY = 0.5
+"""Weight of a column of 0 and 1 beside one of numbers."""
+FARTHEST_SINGLE = 1e15
+"""Others are cut off here: in single precision, squares of larger numbers have no room."""
+CONSTANT = 0.5
+"""The constant feature."""
+
+
+@kernel
+def column_weights(is_binary: Vector) -> Vector:
+    """Return what standardised columns are multiplied by: half as much for those of 0 and 1, with mean square 1.
+
+    A standardised column of 0 and 1 has a jump of at least two deviations where one of numbers moves by one.
+    """
+    weights = 1.0 - (1.0 - BINARY) * is_binary
+    return weights / math.sqrt(np.mean(weights * weights))
+
+
+@kernel
+def fill_and_scale(
+    X: Matrix, count: Vector, mean: Vector, squares: Vector, is_binary: Vector, standardises: bool, advances: bool
+) -> tuple[Matrix, int]:
+    """Return the rows with missing values filled and columns scaled and cut off, and how many were filled.
+
+    Each row is judged by the statistics that include it, so that it is finite from the first row on. If it
+    `advances`, these stay for the next row; else every row is judged as the next one.
+    """
+    n, p = X.shape
+    Z = np.empty((n, p))
+    n_missing = 0
+    weights = column_weights(is_binary)
+    for t in range(n):
+        for j in range(p):
+            x = X[t, j]
+            if np.isnan(x):
+                x = mean[j] if count[j] > 0.0 else 0.0
+            Z[t, j] = min(max(x, -FARTHEST_SINGLE), FARTHEST_SINGLE)
+            if standardises:
+                shift = x - mean[j]
+                deviation = shift * count[j] / (count[j] + 1.0)
+                variance = (squares[j] + shift * deviation) / (count[j] + 1.0)
+                z = deviation / math.sqrt(variance) if variance > 0.0 else 0.0
+                Z[t, j] = weights[j] * min(max(z, -FARTHEST), FARTHEST)
+        if advances:
+            n_missing += welford(X[t], count, mean, squares)
+            if notice_numbers(X, t, is_binary):
+                weights = column_weights(is_binary)
+    return Z, n_missing
+
+
+@kernel
+def notice_numbers(X: Matrix, t: int, is_binary: Vector) -> bool:
+    """Note which columns have a value in row t that is neither 0 nor 1; return whether there is a new one."""
+    is_new = False
+    for j in range(X.shape[1]):
+        x = X[t, j]
+        if is_binary[j] == 1.0 and not (np.isnan(x) or x * (x - 1.0) == 0.0):
+            is_binary[j] = 0.0
+            is_new = True
+    return is_new
+
+
+@kernel
+def represent(Z: Matrix, directions: Matrix) -> Singles:
+    """Return ψ = [1/2, z/√p, cos(uᵢᵀz)/√D, sin(uᵢᵀz)/√D] for each row; D can be 0."""
+    n, p = Z.shape
+    n_directions = directions.shape[0]
+    Psi = np.empty((n, 1 + p + 2 * n_directions), np.float32)
+    scale = 1.0 / math.sqrt(p)
+    share = 1.0 / math.sqrt(max(n_directions, 1))
+    for t in range(n):
+        Psi[t, 0] = CONSTANT
+        for j in range(p):
+            Psi[t, 1 + j] = Z[t, j] * scale
+        for i in range(n_directions):
+            angle = 0.0
+            for j in range(p):
+                angle += directions[i, j] * Z[t, j]
+            Psi[t, 1 + p + i] = math.cos(angle) * share
+            Psi[t, 1 + p + n_directions + i] = math.sin(angle) * share
+    return Psi

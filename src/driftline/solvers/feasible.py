@@ -1,0 +1,76 @@
+"""Uncertainty sets that are never empty, for the worst case over instances."""
+
+import numpy as np
+
+from driftline.kernels.simplex import support_value
+from driftline.types import Rule, Solution, State, Status, UncertaintySet, Vector
+
+
+class LabelledWindow:
+    """The last labelled instances, by which an uncertainty set is widened until it holds their distribution.
+
+    With τ' the mean of Φ over the window, λ becomes max(λ, |τ - τ'|). If φ also covers the instances of the window,
+    the worst case is at least the error on the window, so never negative; and where it exceeds 1 - 1/c, guessing
+    has that as its worst case.
+
+    Parameters
+    ----------
+    n_features : int
+        Number d of instance features.
+    n_instances : int
+        Length of the window.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> window = LabelledWindow(1, n_instances=2)
+    >>> window.add_class(); window.add_class()
+    >>> window.observe(np.array([1.0]), 0); window.observe(np.array([-1.0]), 1)
+    >>> window.widened(UncertaintySet(mean=np.array([[0.5], [0.5]]), width=np.zeros((2, 1)))).width.ravel()
+    array([0., 1.])
+    """
+
+    def __init__(self, n_features: int, *, n_instances: int) -> None:
+        self._rows = np.zeros((n_instances, n_features))
+        self._labels = np.zeros(n_instances, np.int64)
+        self._seen = 0
+        self._n_classes = 0
+
+    def add_class(self) -> None:
+        """Make room for one more class, at the end."""
+        self._n_classes += 1
+
+    def observe(self, psi: Vector, label: int) -> None:
+        """Take in a labelled instance."""
+        place = self._seen % len(self._labels)
+        self._rows[place], self._labels[place] = psi, label
+        self._seen += 1
+
+    def widened(self, uncertainty: UncertaintySet) -> UncertaintySet:
+        """Return the smallest set around the same means, and no narrower, that holds the window's distribution."""
+        n = min(self._seen, len(self._labels))
+        mean = np.zeros_like(uncertainty.mean)
+        np.add.at(mean, self._labels[:n], self._rows[:n] / n)
+        return UncertaintySet(uncertainty.mean, np.maximum(uncertainty.width, np.abs(uncertainty.mean - mean)))
+
+    def covered(self, solution: Solution, uncertainty: UncertaintySet) -> Solution:
+        """Return the rule with a φ that covers the window and the risk of both, or guessing if that has less."""
+        n = min(self._seen, len(self._labels))
+        weights = solution.rule.weights
+        scores = self._rows[:n] @ weights.T
+        offset = max([solution.rule.offset, *map(support_value, scores)])
+        spread = np.sum(uncertainty.width[weights != 0.0] * np.abs(weights[weights != 0.0]))
+        risk = float(1.0 - np.sum(uncertainty.mean * weights) + spread + offset)
+        guess = 1.0 - 1.0 / self._n_classes
+        if not risk <= guess:  # also where it is no number
+            return Solution(Rule(np.zeros_like(weights), -1.0 / self._n_classes), guess, Status.OK)
+        return Solution(Rule(weights, offset), max(risk, 0.0), Status.OK)  # below 0 by rounding alone
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        return {"rows": self._rows, "labels": self._labels, "seen": np.array([self._seen])}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        self._rows, self._labels = state["rows"].astype(np.float64), state["labels"].astype(np.int64)
+        self._seen = int(state["seen"][0])

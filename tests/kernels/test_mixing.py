@@ -1,0 +1,39 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driftline.kernels.mixing import RATE, SHARE, mix, mixture
+from strategies import seeds
+
+
+def random_saying(seed, n, n_members, c):
+    rng = np.random.default_rng(seed)
+    said = rng.dirichlet(np.ones(c), (n, n_members))
+    return said, rng.integers(0, c, n), rng.dirichlet(np.ones(n_members))
+
+
+@given(seeds, st.integers(1, 20), st.integers(1, 6), st.integers(1, 5))
+def test_mixing_equals_its_formula(seed, n, n_members, c):
+    said, labels, weights = random_saying(seed, n, n_members, c)
+    expected, h = weights.copy(), np.empty((n, c))
+    mix(said, labels, weights, h)
+    for t in range(n):
+        assert np.allclose(h[t], expected @ said[t], atol=1e-12)
+        expected = expected * np.exp(-RATE * (1 - said[t, :, labels[t]]))
+        expected = (1 - SHARE) * expected / expected.sum() + SHARE / n_members
+    assert np.allclose(weights, expected, atol=1e-12)
+    assert np.isclose(weights.sum(), 1, atol=1e-12)
+    assert np.all(weights >= SHARE / n_members - 1e-15)
+    assert np.allclose(mixture(said, weights), np.einsum("m,tmy->ty", weights, said), atol=1e-12)
+
+
+@given(seeds, st.integers(2, 6))
+def test_the_mixture_errs_little_more_often_than_the_best_member(seed, n_members):
+    """Exponential weights with a fixed share: regret ≤ log(m)/η + ηT/8, and what the share costs."""
+    said, labels, _ = random_saying(seed, 300, n_members, 3)
+    weights, h = np.full(n_members, 1 / n_members), np.empty((300, 3))
+    mix(said, labels, weights, h)
+    steps = np.arange(300)
+    best = (1 - said[steps, :, labels]).sum(axis=0).min()
+    regret = (1 - h[steps, labels]).sum() - best
+    assert regret <= np.log(n_members) / RATE + RATE * 300 / 8 + 300 * np.log(1 / (1 - SHARE)) / RATE

@@ -1,0 +1,89 @@
+"""Rows that are observed when they are predicted, and labelled later."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from driftline import AMRC
+from driftline.evaluation import evaluate
+from driftline.streams import RotatingGaussians
+from test_estimators import assert_same
+
+DELAY = 15
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return RotatingGaussians(angular_rate=0.01).sample(300, seed=0)
+
+
+def delayed(X, y, *, observes):
+    model = AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1])
+    for t in range(50, len(X)):
+        if observes:
+            model.observe(X[t : t + 1])
+        if t >= 50 + DELAY:
+            model.partial_fit(X[t - DELAY : t - DELAY + 1], y[t - DELAY : t - DELAY + 1])
+    return model
+
+
+def test_the_weights_and_the_bound_go_by_what_was_said_when_rows_were_observed(rows):
+    X, y = rows
+    model = AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1])
+    said = model.predict_proba(X[50:51])
+    model.observe(X[50:51])
+    model.partial_fit(X[51:100], y[51:100])
+    twin = copy.deepcopy(model._learner.certificate)
+    model.partial_fit(X[50:51], y[50:51])
+    twin.advance(1.0 - said[0, y[50:51]], 2)
+    assert model.calibrated_bound_ == twin.bound(2)
+
+
+def test_rows_that_were_not_observed_are_learned_as_ever(rows):
+    X, y = rows
+    model, twin = (AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1]) for _ in range(2))
+    model.observe(X[200:203])
+    model.partial_fit(X[50:100], y[50:100])
+    twin.partial_fit(X[50:100], y[50:100])
+    assert len(model._learner._pending) == 3
+    assert np.array_equal(model._learner.weights.shape, twin._learner.weights.shape)
+
+
+def test_observing_the_next_row_and_learning_it_at_once_is_a_step_like_any_other(rows):
+    X, y = rows
+    model, twin = (AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1]) for _ in range(2))
+    for t in range(50, 80):
+        model.observe(X[t : t + 1]).partial_fit(X[t : t + 1], y[t : t + 1])
+        twin.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert_same(model, twin)
+
+
+def test_waiting_rows_are_saved_and_loaded(rows, tmp_path):
+    X, y = rows
+    model = delayed(X[:120], y[:120], observes=True)
+    model.save(tmp_path / "model")
+    loaded = AMRC.load(tmp_path / "model")
+    assert_same(loaded, model)
+    for each in (loaded, model):
+        each.partial_fit(X[105:120], y[105:120])
+    assert_same(loaded, model)
+    assert len(loaded._learner._pending) == 0
+
+
+def test_a_class_that_joins_while_rows_wait_was_expected_by_nobody(rows):
+    X, y = rows
+    model = AMRC(features="linear").partial_fit(X[:50], y[:50])
+    model.observe(X[50:60])
+    model.partial_fit(X[60:61], [7])
+    model.partial_fit(X[50:60], np.full(10, 7))
+    assert model.classes_.tolist()[-1] == 7
+    assert model.calibrated_bound_ > 0.3
+
+
+@pytest.mark.parametrize("delay", [10, 40])
+def test_a_bound_on_mistakes_is_claimed_with_late_labels_and_holds(delay):
+    stream = RotatingGaussians(angular_rate=0.02).stream(2500, seed=0)
+    summary = evaluate(AMRC(features="linear"), stream, delay=delay, progress=False).summary
+    assert summary.mistake_bound is not None
+    assert summary.expected_mistakes < summary.mistake_bound
