@@ -117,13 +117,44 @@ def test_order_zero_has_no_rates():
     assert np.all(np.isfinite(table["mean"]))
 
 
-def test_drift_of_a_map_of_the_users_own_names_its_features():
+def test_drift_is_about_the_columns_whatever_the_features():
     class Squares(LinearMap):
         def transform(self, Z):
             return np.hstack([Z, Z**2])
 
     X, y = small_stream()
-    assert set(AMRC(features=Squares()).fit(X, y).drift()["feature"]) == {f"f{j}" for j in range(6)}
+    own, default = AMRC(features=Squares()).fit(X, y).drift(), AMRC(features="linear").fit(X, y).drift()
+    assert np.array_equal(own, default)
+
+
+def test_a_column_that_rises_steadily_is_seen_to_do_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 2)), rng.integers(0, 2, 2000)
+    X[:, 0] += 0.05 * np.arange(2000)
+    table = AMRC(features="linear").fit(X, y).drift()
+    assert table["feature"][:2].tolist() == ["x0", "x0"]
+    assert np.allclose(table["rate"][:2], 0.05, atol=3 * table["rate_error"][:2])
+    assert np.allclose(table["mean"][:2], 100.0, atol=4.0 * table["mean_error"][:2])
+    assert table["surprise"][:2].min() > 10
+    assert table["surprise"][2:].max() < 3
+
+
+def test_one_wild_value_does_not_ruin_the_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X[100, 0] = -99999.0
+    wrong = AMRC(features="linear").prequential(X, y).predictions != y
+    assert wrong[200:].mean() < 0.08
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e7, 1e12])
+def test_probabilities_of_rows_far_away_sum_to_one(factor):
+    X, y = small_stream()
+    model = AMRC(features="linear", scaling="none").fit(X, y)
+    h = model.predict_proba(factor * X)
+    assert np.allclose(h.sum(axis=1), 1)
+    assert np.array_equal(model.predict(factor * X), model.classes_[h.argmax(axis=1)])
 
 
 def test_a_class_that_was_announced_but_never_seen_is_not_in_the_table():

@@ -1,13 +1,14 @@
 """Rows that are observed when they are predicted, and labelled later."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
 
 from driftline import AMRC
-from driftline.evaluation import evaluate
-from driftline.streams import RotatingGaussians
+from driftline.evaluation import evaluate, read_records
+from driftline.streams import ArrayStream, RotatingGaussians
 from test_estimators import assert_same
 
 DELAY = 15
@@ -57,6 +58,44 @@ def test_observing_the_next_row_and_learning_it_at_once_is_a_step_like_any_other
         model.observe(X[t : t + 1]).partial_fit(X[t : t + 1], y[t : t + 1])
         twin.partial_fit(X[t : t + 1], y[t : t + 1])
     assert_same(model, twin)
+
+
+def test_copies_have_the_rows_that_wait_once(rows):
+    X, y = rows
+    model = delayed(X[:120], y[:120], observes=True)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert twin.n_waiting_ == model.n_waiting_ == DELAY
+        assert_same(twin, model)
+
+
+def test_zeros_and_missing_values_are_found_again_whatever_their_bits():
+    X = np.array([[0.0, np.nan], [1.0, 2.0]])
+    model = AMRC(features="linear").partial_fit(X, [0, 1])
+    model.observe([[-0.0, np.nan]]).partial_fit([[0.0, -np.nan]], [0])
+    assert model.n_waiting_ == 0
+
+
+def test_while_rows_wait_others_do_not_count(rows):
+    X, y = rows
+    model = AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1])
+    model.observe(X[200:201])
+    bound, weights = model.calibrated_bound_, model.members_["weight"]
+    model.partial_fit(X[50:60], y[50:60])
+    assert model.calibrated_bound_ == bound
+    assert np.array_equal(model.members_["weight"], weights)
+    assert model.n_steps_ == 60
+
+
+@pytest.mark.parametrize("classes", [[0, 1], None])
+def test_before_labels_of_delayed_predictions_come_nothing_better_than_guessing_is_claimed(classes, tmp_path):
+    """A turning stream whose labels are half a turn late: every prediction is of the opposite."""
+    rng = np.random.default_rng(0)
+    X, angles = rng.normal(size=(900, 2)), np.arange(900) * np.pi / 300
+    y = (np.cos(angles) * X[:, 0] + np.sin(angles) * X[:, 1] > 0).astype(int)
+    stream, options = ArrayStream(X, y), {"classes": classes, "checkpoint": tmp_path, "progress": False}
+    evaluate(AMRC(features="linear"), stream, delay=300, **options)
+    bounds = read_records(tmp_path)["bound"].to_numpy()
+    assert bounds[320:600].min() >= 0.5  # by then both classes are known
 
 
 def test_waiting_rows_are_saved_and_loaded(rows, tmp_path):

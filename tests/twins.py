@@ -74,23 +74,24 @@ class Ladder:
         return np.clip(self.level[:, y] + self.rate[:, y] * horizon, -2 * self.largest[y], 2 * self.largest[y])
 
     def forecast(self, y: int, ahead: float) -> Vector:
-        return (self.share[:, y] * self.lines(y, self.age[y] + ahead)).sum(axis=0)
+        horizon = min(self.age[y] + ahead, 10 * max(self.gap[y], ahead))
+        return (self.share[:, y] * self.lines(y, horizon)).sum(axis=0)
 
     def absorb(self, x: Vector, y: int, elapsed: float) -> None:
         centre = self.forecast(y, elapsed)
         self.age += elapsed
         n, age = self.n_rows[y], self.age[y]
         if n == 0:
-            self.level[:, y], self.share[:, y], self.variance[y] = x, 1 / self.gains.shape[1], 1
+            self.level[:, y], self.share[:, y] = x, 1 / self.gains.shape[1]
         else:
-            self.variance[y] += max(0.02, 1 / (n + 1)) * ((x - centre) ** 2 - self.variance[y])
-            lines, limit = self.lines(y, age), 2 * self.largest[y]
+            self.variance[y] += max(0.02, 1 / n) * ((x - centre) ** 2 - self.variance[y])
+            lines, limit = self.lines(y, min(age, 10 * max(self.gap[y], elapsed))), 2 * self.largest[y]
             error = x - lines
             if age > 1e-9:
                 rate = np.clip(self.rate[:, y], (-limit - self.level[:, y]) / age, (limit - self.level[:, y]) / age)
                 self.rate[:, y] = rate + self.gains[1][:, None] * error / age
             self.level[:, y] = lines + np.maximum(self.gains[0], 1 / (n + 1))[:, None] * error
-            self.record[:, y] = 0.98 * self.record[:, y] - 0.5 * error**2 / (self.variance[y] + 1e-12)
+            self.record[:, y] = 0.98 * self.record[:, y] - 0.5 * error**2 / (self.variance[y] + 1e-30)
             weights = np.exp(self.record[:, y] - self.record[:, y].max(axis=0))
             self.share[:, y] = weights / weights.sum(axis=0)
             self.gap[y] += max(0.02, 1 / n) * (age - self.gap[y])

@@ -1,17 +1,18 @@
 """AMRC, the estimator that driftline is about."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from driftline._validation import flag, one_of, real_number, source_of_seeds, whole_number
+from driftline._validation import flag, one_of, read_labels, read_rows, real_number, source_of_seeds, whole_number
 from driftline.ensemble import EnsembleLearner, SpacePlan, assemble_ensemble, default_plan, drift_table
 from driftline.errors import ConfigError, MissingExtraError
 from driftline.estimator import StreamClassifier
 from driftline.features import FeatureMap, is_feature_map
 from driftline.paper import PaperAMRC
-from driftline.types import Matrix, Vector
+from driftline.types import Block, Matrix
 
 HIGHEST_ORDER = 1
 
@@ -61,10 +62,12 @@ class AMRC(StreamClassifier):
     model_bound_ : float
         R(U_t) of the mixture, the mean of its members': a bound if the uncertainty sets contain the truth.
     bound_status_ : Status
-        "ok": both bounds lie in [0, 1 - 1/c], always.
+        "ok": the bounds lie in [0, 1 - 1/c], always.
     members_ : structured ndarray
         The members: their space, gain (0 for a memory that grows until it is cut), weight in the mixture, model bound,
         and how often their memory was cut.
+    n_waiting_ : int
+        Number of rows that were observed and whose labels have not come.
     n_missing_ : int
         Number of missing values replaced by their column's running mean.
     n_void_ : int
@@ -127,6 +130,11 @@ class AMRC(StreamClassifier):
         return self._ensemble.rate_bound
 
     @property
+    def n_waiting_(self) -> int:
+        """Number of rows that were observed and whose labels have not come."""
+        return self._ensemble.n_waiting
+
+    @property
     def members_(self) -> np.ndarray[Any, np.dtype[np.void]]:
         """The members, with their weights and bounds."""
         learner = self._ensemble
@@ -145,22 +153,29 @@ class AMRC(StreamClassifier):
         table["cuts"] = np.concatenate([space.cuts for space in learner.spaces])
         return table
 
-    def observe(self, X: Any) -> Self:
+    def observe(self, X: Any, classes: Any = None) -> Self:
         """Take note of rows that are predicted now and whose labels will come later, by `partial_fit`.
 
-        The calibrated bound and the weights of the members then go by what was said of them now, with the delay that
-        labels have. Rows are found again by their values.
+        The calibrated bounds and the weights of the members then go by what was said of them now, with the delay that
+        labels have. Rows are found again by their values. While some wait, rows that were not observed are learned,
+        but do not count for weights and bounds; of more than 100,000 that wait, the oldest are given up.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Instances.
+        classes : array-like, optional
+            The classes to expect, if nothing was learned yet.
 
         Returns
         -------
         AMRC
             The estimator itself.
         """
+        if classes is not None and not self.__sklearn_is_fitted__():
+            rows = read_rows(X)
+            nothing = Block(rows[:0], read_labels(classes, name="classes")[:0], np.empty(0))
+            self._start(X, replace(nothing, rows=rows), np.unique(read_labels(classes, name="classes")))
         self._ensemble.observe(self._readable(X).copy())
         return self
 
@@ -175,10 +190,12 @@ class AMRC(StreamClassifier):
         Returns
         -------
         structured ndarray or DataFrame
-            With a row for each class and feature that was seen, and the columns `label`; `feature`, its name; `mean`,
-            the tracked mean of the class, and `mean_error`, its standard error; `rate`, its change in a unit of time,
-            and `rate_error` (NaN for order 0); `surprise`, by how much a mean that moves explains the last rows of
-            the class better than one that stands still, in standard deviations: from about 3 on it is no accident.
+            With a row for each class and column, and the fields `label`; `feature`, the name of the column; `mean`,
+            the tracked mean of the column in that class as of its last row, and `mean_error`, its standard error;
+            `rate`, its change in a unit of time, and `rate_error` (NaN for order 0, and where no time has passed);
+            `surprise`, by how much a mean that moves explains the last rows of the class better than one that stands
+            still, in standard deviations: from about 3 on it is no accident. The errors allow for what the filters
+            disagree on.
 
         Examples
         --------
@@ -188,7 +205,10 @@ class AMRC(StreamClassifier):
         >>> AMRC(features="linear").fit(X, y).drift()[["label", "feature"]][:2].tolist()
         [(0, 'x0'), (0, 'x1')]
         """
-        table = self._drift_table()
+        watch = self._ensemble.drift
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        names = names or [f"x{j}" for j in range(self.n_features_in_)]
+        table = drift_table(watch.ladder, self.classes_, names, watch.origin)
         if not as_frame:
             return table
         try:
@@ -196,19 +216,6 @@ class AMRC(StreamClassifier):
         except ImportError as error:
             raise MissingExtraError("drift(as_frame=True) needs pandas: pip install pandas") from error
         return pd.DataFrame(table)
-
-    def _drift_table(self) -> np.ndarray[Any, np.dtype[np.void]]:
-        learner = self._ensemble
-        ladder = learner.ladder
-        if is_feature_map(self._parameters["features"]):
-            d = ladder.variance.shape[1]
-            return drift_table(ladder, self.classes_, [f"f{j}" for j in range(d)], np.zeros(d), np.ones(d))
-        origin, unit = learner.column_unit
-        scale = np.sqrt(self.n_features_in_)
-        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
-        table = drift_table(ladder, self.classes_, ["", *names], _after_constant(origin), _after_constant(scale * unit))
-        columns: np.ndarray[Any, np.dtype[np.void]] = table[table["feature"] != ""]
-        return columns
 
     @property
     def _ensemble(self) -> EnsembleLearner:
@@ -240,8 +247,3 @@ class AMRC(StreamClassifier):
         features, fits = parameters["features"], n_columns <= parameters["n_components"]
         uses_fourier = not is_feature_map(features) and (features == "fourier" or (features == "auto" and fits))
         return default_plan(uses_fourier=uses_fourier, order=parameters["order"])
-
-
-def _after_constant(columns: Vector) -> Vector:
-    """Return figures of the columns, with one for the constant feature before them."""
-    return np.concatenate([[0.0], columns])

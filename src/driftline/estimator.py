@@ -16,7 +16,7 @@ from driftline._labels import ClassList
 from driftline._validation import check_columns, read_labels, read_rows, read_times
 from driftline.bounds import charge
 from driftline.errors import CheckpointError, ConfigError, DataError
-from driftline.features import FeatureMap
+from driftline.features import FeatureMap, is_feature_map
 from driftline.learning import Learner
 from driftline.types import (
     Answers,
@@ -29,6 +29,9 @@ from driftline.types import (
     Step,
 )
 
+AT_ONCE = 256
+"""How many rows a learner is given at once, where nobody looks at them one by one."""
+
 
 class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that follows a stream and bounds its own error: all but the parameters and the learner."""
@@ -37,8 +40,6 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     random_state: int | np.random.RandomState | None
     _also_reads: "tuple[type[StreamClassifier], ...]" = ()
     """Other kinds whose files `load` reads."""
-    _at_once = 256
-    """How many rows the learner is given at once, where nobody looks at them one by one. It learns all or none."""
 
     @abstractmethod
     def _checked_parameters(self) -> dict[str, Any]:
@@ -68,10 +69,15 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         StreamClassifier
             The fitted estimator itself.
         """
+        before = self.__dict__.copy()
         block = self._read(X, y, timestamps, fresh=True)
-        self._start(X, block, np.unique(block.labels))
-        for _ in self._advance(block):
-            pass
+        try:
+            self._start(X, block, np.unique(block.labels))
+            for _ in self._advance(block):
+                pass
+        except Exception:  # of a feature map that refuses a row
+            self.__dict__ = before
+            raise
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Self:
@@ -185,7 +191,8 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         elapsed = np.diff(block.times, prepend=before)
         elapsed[np.isnan(elapsed)] = 1.0
         labels = block.labels.tolist()
-        at_once = at_once or self._at_once
+        # The user's feature map may refuse a row: those before it are learned then, however rows are grouped.
+        at_once = at_once or (1 if is_feature_map(self._parameters["features"]) else AT_ONCE)
 
         def advance() -> Iterator[Said]:
             start = 0
@@ -319,10 +326,11 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def mistake_bound(self, delta: float = 0.05) -> float:
         """Return a bound on the mistakes that the randomised rule made in the steps so far.
 
-        With probability at least 1 - `delta`, if the uncertainty sets contained the true expectations:
-        Σ (R(U_t) + e_t) + √(2 T log(1/δ)), where e_t is the excess of the instance over what φ covered, and
-        steps whose R(U_t) bounds nothing enter as mistakes. (The last term is that of e_t ≤ 1.) It is about labels that
-        are learned before the next instance is predicted: with late ones, the sets were of an earlier time.
+        It is the sum of the bounds on each step, and √(2 T log(1/δ)): with probability at least 1 - `delta` the
+        mistakes stay below it if those bounds hold on average. For `AMRC` they are the rate bounds. For the paper's
+        method they are R(U_t) + e_t, where e_t is the excess of the instance over what φ covered (the last term is
+        that of e_t ≤ 1), and they hold if the uncertainty sets contained the true expectations and each label was
+        learned before the next instance was predicted. A step whose bound says nothing enters as a mistake.
 
         Parameters
         ----------
@@ -373,7 +381,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     @property
     def error_bound_(self) -> float:
-        """The bound on the error of the current rule that goes into the bound on mistakes."""
+        """The bound on the error probability of the current rule."""
         return self._fitted.error_bound
 
     @property
@@ -412,7 +420,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             Where to. What was there stays until the new file is complete.
         """
         check_is_fitted(self)
-        own_map, state = isinstance(self._parameters["features"], FeatureMap), self._parameters["random_state"]
+        own_map, state = is_feature_map(self._parameters["features"]), self._parameters["random_state"]
         plain = {
             "features": None if own_map else self._parameters["features"],
             "deterministic": bool(self.deterministic),

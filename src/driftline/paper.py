@@ -91,8 +91,6 @@ class PaperAMRC(StreamClassifier):
     ((3,), 'ok')
     """
 
-    _at_once = 1  # a row that the feature map refuses must not undo those before it
-
     def __init__(
         self,
         *,

@@ -4,18 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
-from driftline.ensemble.space import _new_ladder
-from driftline.kernels.ladder import Ladder, absorb, forecast
+from driftline.ensemble.filters import new_ladder, with_class
+from driftline.kernels.ladder import absorb, forecast
 from strategies import seeds
 
 
-def new_ladder(orders, c, d):
+def filters_for(orders, c, d):
     """Filters for c classes."""
-    ladder = _new_ladder(orders, d)
-    r = ladder.gains.shape[1]
-    grids = {name: np.zeros((r, c, d)) for name in ("level", "rate", "record", "share")}
-    per_class = {name: np.zeros(c) for name in ("n_rows", "age", "gap")}
-    return Ladder(gains=ladder.gains, variance=np.zeros((c, d)), largest=np.zeros((c, d)), **grids, **per_class)
+    ladder = new_ladder(orders, d)
+    for _ in range(c):
+        ladder = with_class(ladder)
+    return ladder
 
 
 def take(ladder, x, y, elapsed, centres):
@@ -28,7 +27,7 @@ def take(ladder, x, y, elapsed, centres):
 def test_filters_equal_their_formulas(seed, orders, is_regular):
     rng = np.random.default_rng(seed)
     c, d = 3, 4
-    ladder, centres = new_ladder(orders, c, d), np.zeros((c, d), np.float32)
+    ladder, centres = filters_for(orders, c, d), np.zeros((c, d), np.float32)
     twin = twins.Ladder(ladder.gains, c, d)
     for t in range(60):
         y, elapsed = int(rng.integers(0, c)), 1.0 if is_regular else float(rng.exponential() * rng.integers(0, 3))
@@ -46,7 +45,7 @@ def test_filters_equal_their_formulas(seed, orders, is_regular):
 
 @pytest.mark.parametrize("gap", [1, 3])
 def test_order_one_follows_a_straight_line_in_the_limit(gap):
-    ladder, centres = new_ladder((1,), 1, 2), np.zeros((1, 2), np.float32)
+    ladder, centres = filters_for((1,), 1, 2), np.zeros((1, 2), np.float32)
     for t in range(400):
         take(ladder, [0.01 * gap * t, -0.02 * gap * t], 0, float(gap), centres)
     now = gap * 399
@@ -56,7 +55,7 @@ def test_order_one_follows_a_straight_line_in_the_limit(gap):
 
 def test_order_zero_converges_to_the_mean_and_the_longest_memory_is_chosen():
     rng = np.random.default_rng(0)
-    ladder, centres = new_ladder((0, 1), 1, 1), np.zeros((1, 1), np.float32)
+    ladder, centres = filters_for((0, 1), 1, 1), np.zeros((1, 1), np.float32)
     errors = []
     for t in range(4000):
         take(ladder, [3 + rng.normal()], 0, 1.0, centres)
@@ -69,7 +68,7 @@ def test_order_zero_converges_to_the_mean_and_the_longest_memory_is_chosen():
 
 def test_a_component_that_moves_and_one_that_stands_still_choose_different_filters():
     rng = np.random.default_rng(0)
-    ladder, centres = new_ladder((0, 1), 1, 2), np.zeros((1, 2), np.float32)
+    ladder, centres = filters_for((0, 1), 1, 2), np.zeros((1, 2), np.float32)
     for t in range(1000):
         take(ladder, [0.3 * t + rng.normal(), rng.normal()], 0, 1.0, centres)
     follows = ladder.gains[1] > 0

@@ -93,7 +93,7 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
         space._members = space._members._replace(reach=np.array([15, 25]))
     Z, y, elapsed = flipping(c, 45, c, 3)
     Psi = space.represent(Z)
-    filters = twins.Ladder(space.ladder.gains, c, Psi.shape[1])
+    filters = twins.Ladder(space._ladder.gains, c, Psi.shape[1])
     for t in range(45):
         twin = twins.Replay(space._store, space._members, space._room.centres)
         psi, kept = Psi[t].astype(float), Psi[t].astype(float)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from driftline.ensemble.filters import DriftWatch
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import SpacePlan
 from driftline.ensemble.space import FourierFeatures, Space
@@ -26,7 +27,8 @@ def assemble_ensemble(
         if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != 1:
             raise ConfigError(f"the feature map must return an array with a row for each instance; got {first!r}")
         spaces.append(Space(plan, features, first.shape[1], [seed, i]))
-    return EnsembleLearner(columns, spaces, parameters["coverage"])
+    drift = DriftWatch(n_columns, tuple(range(parameters["order"] + 1)))
+    return EnsembleLearner(columns, spaces, drift, parameters["coverage"])
 
 
 def _features(parameters: Mapping[str, Any], plan: SpacePlan, seed: list[int]) -> Any:

@@ -7,7 +7,7 @@ from driftline.types import LabelArray, Vector
 
 
 def drift_table(
-    ladder: Ladder, labels: LabelArray, features: list[str], origin: Vector, unit: Vector
+    ladder: Ladder, labels: LabelArray, features: list[str], origin: Vector
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """Return a row for each class and feature, the most surprising first.
 
@@ -19,8 +19,8 @@ def drift_table(
         The classes.
     features : list of str
         Names of the components.
-    origin, unit : ndarray
-        A component is ``(value - origin)/unit`` in the user's numbers.
+    origin : ndarray
+        What the components are counted from.
 
     Returns
     -------
@@ -34,22 +34,25 @@ def drift_table(
     table = np.zeros((c, d), dtype=[*kinds, *((name, float) for name in figures)])
     table["label"] = labels[:, None]
     table["feature"] = np.array(features)
-    mean, mean_error = _means(ladder)
-    rate, rate_error = _rates(ladder)
-    table["mean"], table["mean_error"] = origin + unit * mean, unit * mean_error
-    table["rate"], table["rate_error"] = unit * rate, unit * rate_error
+    mean, table["mean_error"] = _means(ladder)
+    table["mean"] = origin + mean
+    table["rate"], table["rate_error"] = _rates(ladder)
     table["surprise"] = _surprise(ladder)
     known = table[ladder.n_rows > 0.0].ravel()
     return known[np.argsort(-known["surprise"], kind="stable")]
 
 
 def _means(ladder: Ladder) -> tuple[Vector, Vector]:
-    """Return the class means now, and their standard errors if the filters are right."""
-    farthest = 2.0 * ladder.largest
-    now = np.clip(ladder.level + ladder.rate * ladder.age[:, None], -farthest, farthest)
-    mean = np.sum(ladder.share * now, axis=0)
-    variance = np.sum(ladder.share * _level_variances(ladder)[:, None, None], axis=0) * ladder.variance
-    return mean, np.sqrt(variance)
+    """Return the class means as of the last row of each class, and their standard errors if a filter is right."""
+    mean = np.sum(ladder.share * ladder.level, axis=0)
+    variance = _level_variances(ladder)[:, None, None] * ladder.variance
+    return mean, _spread(ladder.share, ladder.level - mean, variance)
+
+
+def _spread(share: Vector, deviations: Vector, variances: Vector) -> Vector:
+    """Return the deviation of a mixture of estimates: of each of them, and between them."""
+    spread: Vector = np.sqrt(np.sum(share * (variances + deviations**2), axis=0))
+    return spread
 
 
 def _discounts(ladder: Ladder) -> Vector:
@@ -77,9 +80,10 @@ def _rates(ladder: Ladder) -> tuple[Vector, Vector]:
     share = ladder.share[follows] + np.finfo(float).tiny
     share /= share.sum(axis=0)
     theta = _discounts(ladder)[follows][:, None, None]
-    variance = np.sum(share * 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3, axis=0) * ladder.variance
     gap = np.where(ladder.gap > 0.0, ladder.gap, np.nan)[:, None]  # the filters count in rows of their class
-    return np.sum(share * ladder.rate[follows], axis=0), np.sqrt(variance) / gap
+    variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * ladder.variance / gap**2
+    rate = np.sum(share * ladder.rate[follows], axis=0)
+    return rate, _spread(share, ladder.rate[follows] - rate, variance)
 
 
 def _surprise(ladder: Ladder) -> Vector:

@@ -1,6 +1,5 @@
 """The ensemble as a learner: features, members, mixture, certificate."""
 
-import copy
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,10 +10,10 @@ import numpy as np
 
 from driftline.bounds import MistakeLedger
 from driftline.certificate import Certificate
+from driftline.ensemble.filters import DriftWatch
 from driftline.ensemble.pending import Pending, Waiting
 from driftline.ensemble.space import Space
 from driftline.features import RunningColumns
-from driftline.kernels.ladder import Ladder
 from driftline.kernels.mixing import mix, mixture
 from driftline.types import Labels, Matrix, Said, Singles, State, Status, Vector
 
@@ -41,12 +40,15 @@ class EnsembleLearner:
         Preparation of the raw columns.
     spaces : list of Space
         The spaces.
+    drift : DriftWatch
+        Filters for the table of drift, which nothing else needs.
     coverage : float
         Coverage that the calibrated bound aims at.
     """
 
-    def __init__(self, columns: RunningColumns, spaces: list[Space], coverage: float) -> None:
+    def __init__(self, columns: RunningColumns, spaces: list[Space], drift: DriftWatch, coverage: float) -> None:
         self._columns = columns
+        self.drift = drift
         self.spaces = spaces
         self.ledger = MistakeLedger()
         self.certificate = Certificate(coverage)
@@ -61,14 +63,9 @@ class EnsembleLearner:
         return self._columns.n_missing
 
     @property
-    def ladder(self) -> Ladder:
-        """The filters that follow the class means."""
-        return next(space.ladder for space in self.spaces if space.plan.orders)
-
-    @property
-    def column_unit(self) -> tuple[Vector, Vector]:
-        """What was subtracted from the columns, and what they were divided by."""
-        return self._columns.unit
+    def n_waiting(self) -> int:
+        """Number of rows that were observed and have no label yet."""
+        return len(self._pending)
 
     @property
     def member_bounds(self) -> Vector:
@@ -104,6 +101,7 @@ class EnsembleLearner:
         """Make room for one more class."""
         self.n_classes += 1
         self._pending.add_class()
+        self.drift.add_class()
         for space in self.spaces:
             space.add_class()
 
@@ -130,17 +128,32 @@ class EnsembleLearner:
         start = time.perf_counter()
         waited = self._waited(X)
         learned = [space.follow(Psi, labels, elapsed) for space, Psi in self._taken_in(X, waited)]
-        said = np.concatenate(learned, axis=1)
-        for t, row in enumerate(waited):
-            said[t] = said[t] if row is None else row.said
-        h = np.empty((len(X), self.n_classes))
-        mix(said, labels, self.weights, h)
-        for t, row in enumerate(waited):
-            h[t] = h[t] if row is None else row.h
-        bounds, rates = self.certificate.advance(1.0 - h[np.arange(len(X)), labels], self.n_classes)
+        self.drift.follow(X, labels, elapsed)
+        h, bounds, rates = self._judged(np.concatenate(learned, axis=1), labels, waited)
         answer = self._said(h, bounds, rates, labels, 0.0, time.perf_counter() - start)
         self.ledger.add(answer)
         return answer
+
+    def _judged(self, said: Vector, labels: Labels, waited: list[Waiting | None]) -> tuple[Matrix, Vector, Vector]:
+        """Weigh the members by what they said; return the mixture and both bounds, as they were before each row.
+
+        While rows wait, what counts is what was said of them when they were observed. What would be said of others
+        now, after labels of later rows, does not count.
+        """
+        h, n = np.empty((len(labels), self.n_classes)), len(labels)
+        if not waited:
+            mix(said, labels, self.weights, h)
+            return h, *self.certificate.advance(1.0 - h[np.arange(n), labels], self.n_classes)
+        bounds, rates = np.empty(n), np.empty(n)
+        for t, row in enumerate(waited):
+            bounds[t], rates[t] = self.error_bound, self.rate_bound
+            if row is None:
+                h[t] = mixture(said[t : t + 1], self.weights)[0]
+                continue
+            mix(row.said[None], labels[t : t + 1], self.weights, h[t : t + 1])
+            h[t] = row.h
+            self.certificate.advance(1.0 - row.h[labels[t : t + 1]], self.n_classes)
+        return h, bounds, rates
 
     def observe(self, X: Matrix) -> None:
         """Let raw rows wait for their labels: what is said of them now is what counts when these come."""
@@ -170,6 +183,7 @@ class EnsembleLearner:
         self.add_class()
         for space, Psi in represented:
             space.follow(Psi, labels, elapsed)
+        self.drift.follow(X, labels, elapsed)
         self.ledger.add(before)
         return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
 
@@ -186,11 +200,11 @@ class EnsembleLearner:
     @contextmanager
     def _unless_refused(self, waited: Sequence[Waiting | None] = ()) -> Iterator[None]:
         """Undo what was done to the columns and to waiting rows, if the user's feature map refuses a row."""
-        before = copy.deepcopy(self._columns)
+        before = {name: array.copy() for name, array in self._columns.state().items()}
         try:
             yield
         except Exception:
-            self._columns = before
+            self._columns.restore(before)
             for row in waited:
                 if row is not None:
                     self._pending.add(row)

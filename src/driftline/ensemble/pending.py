@@ -45,14 +45,14 @@ class Pending:
     def add(self, waiting: Waiting) -> None:
         """Let a row wait."""
         if len(self._rows) == MOST:
-            self.take(next(iter(self._rows.values())).x)
+            self.take(next(iter(self._rows.values())).x)  # the oldest, and the first of those like it
         self._rows[self._n_added] = waiting
-        self._places.setdefault(waiting.x.tobytes(), deque()).append(self._n_added)
+        self._places.setdefault(_key(waiting.x), deque()).append(self._n_added)
         self._n_added += 1
 
     def take(self, x: Vector) -> Waiting | None:
         """Return a row that waited, which then does so no longer; None if there is no such row."""
-        key = x.tobytes()
+        key = _key(x)
         places = self._places.get(key)
         if places is None:
             return None
@@ -76,6 +76,12 @@ class Pending:
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
+        self._rows, self._places = {}, {}
         columns = [state[name].astype(np.float64) for name in Waiting.__slots__] if state else []
         for entries in zip(*columns, strict=True):
             self.add(Waiting(*entries))
+
+
+def _key(x: Vector) -> bytes:
+    """Return what rows with the same values have in common, whatever the sign of a 0 or the bits of a NaN."""
+    return np.where(np.isnan(x), np.nan, x + 0.0).tobytes()

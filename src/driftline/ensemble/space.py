@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftline.ensemble.filters import new_ladder, with_class
 from driftline.ensemble.plan import SpacePlan
 from driftline.errors import DataError
 from driftline.kernels.ladder import Ladder
@@ -14,8 +15,6 @@ from driftline.types import LARGEST, Labels, Matrix, Singles, State, Vector
 
 N_QUANTILES = 16 * BATCH
 """How finely the distribution of ages is cut."""
-DISCOUNTS = {0: (0.5, 0.8, 0.95, 0.99), 1: (0.5, 0.8, 0.95)}
-"""What filters of each order keep of the past from one row of a class to the next."""
 
 
 class FourierFeatures:
@@ -91,7 +90,7 @@ class Space:
             tempered=np.zeros(n_members, np.int64),
             cuts=np.zeros(n_members, np.int64),
         )
-        self.ladder = _new_ladder(plan.orders, d)
+        self._ladder = new_ladder(plan.orders, d)
         self._room = _new_room(0, d)
 
     @property
@@ -119,14 +118,7 @@ class Space:
         self._members = self._members._replace(**stacks)
         if not self._store.seen[0]:  # nothing learned: the rule is that of guessing
             self._members.loss[:] = 1.0 - 1.0 / c
-        self.ladder = self.ladder._replace(
-            **{name: np.pad(getattr(self.ladder, name), grown) for name in ("level", "rate", "record", "share")},
-            variance=np.pad(self.ladder.variance, ((0, 1), (0, 0))),
-            largest=np.pad(self.ladder.largest, ((0, 1), (0, 0))),
-            n_rows=np.pad(self.ladder.n_rows, (0, 1)),
-            age=np.pad(self.ladder.age, (0, 1)),
-            gap=np.pad(self.ladder.gap, (0, 1)),
-        )
+        self._ladder = with_class(self._ladder)
         centres = self._room.centres
         self._room = _new_room(c, d)
         self._room.centres[:-1] = centres
@@ -140,7 +132,7 @@ class Space:
     def follow(self, Psi: Singles, labels: Labels, elapsed: Vector) -> Vector:
         """Learn the rows ψ in order; return what each member said of each before."""
         said = np.empty((len(Psi), self.n_members, self._members.mu.shape[1]))
-        follow(Psi, labels, elapsed, said, self._store, self._members, self.ladder, self._room)
+        follow(Psi, labels, elapsed, said, self._store, self._members, self._ladder, self._room)
         return said
 
     def represent(self, Z: Matrix) -> Singles:
@@ -156,7 +148,7 @@ class Space:
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""
-        parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "ladder": self.ladder}
+        parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "ladder": self._ladder}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
         arrays["centres"] = self._room.centres
         if not isinstance(self._features, FourierFeatures):
@@ -170,7 +162,7 @@ class Space:
             prefix = f"{name}/"
             return {key.removeprefix(prefix): np.array(value) for key, value in state.items() if key.startswith(prefix)}
 
-        self._store, self._members, self.ladder = (
+        self._store, self._members, self._ladder = (
             Store(**part("store")),
             Members(**part("members")),
             Ladder(**part("ladder")),
@@ -201,22 +193,3 @@ def _new_room(c: int, d: int) -> Room:
         lift=np.zeros((c, c), np.float32),
         centres=np.zeros((c, d), np.float32),
     )
-
-
-def _new_ladder(orders: tuple[int, ...], d: int) -> Ladder:
-    """Return filters for no class yet, with the gains of discounted least squares."""
-    gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]
-    grid = np.zeros((len(gains), 0, d))
-    return Ladder(
-        gains=np.array(gains).T.reshape(2, len(gains)),
-        **dict.fromkeys(("level", "rate", "record", "share"), grid),
-        variance=np.zeros((0, d)),
-        largest=np.zeros((0, d)),
-        n_rows=np.zeros(0),
-        age=np.zeros(0),
-        gap=np.zeros(0),
-    )
-
-
-def _gains(order: int, discount: float) -> tuple[float, float]:
-    return (1.0 - discount, 0.0) if order == 0 else (1.0 - discount**2, (1.0 - discount) ** 2)

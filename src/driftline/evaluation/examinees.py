@@ -29,8 +29,8 @@ class PrequentialClassifier(Protocol):
 class ObservingClassifier(Protocol):
     """A classifier that wants to know which rows it is asked about, if their labels come later."""
 
-    def observe(self, X: Matrix) -> Any:
-        """Take note of rows whose labels will come later."""
+    def observe(self, X: Matrix, classes: Any = None) -> Any:
+        """Take note of rows whose labels will come later; `classes` are those to expect, if it has learned nothing."""
 
 
 class Examinee(Protocol):
@@ -74,8 +74,9 @@ class NativeExaminee:
 
     def observe(self, block: Block) -> None:
         """Take note of rows that were assessed and whose labels will come later."""
-        if isinstance(self._model, ObservingClassifier) and hasattr(self._model, "classes_"):
-            self._model.observe(block.rows)
+        is_ready = self._classes is not None or hasattr(self._model, "classes_")
+        if is_ready and isinstance(self._model, ObservingClassifier):
+            self._model.observe(block.rows, classes=self._classes)
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""

@@ -17,7 +17,8 @@ class RunningColumns:
         Number of columns.
     standardises : bool
         Whether values are counted in running deviations from the running mean, and cut off at 4; else they are left
-        as they are. Columns that have had no other values than 0 and 1 then get half the weight of the others.
+        as they are. A value counts no more than that for the running figures either, whose memory is of 10,000
+        rows. Columns that have had no other values than 0 and 1 then get half the weight of the others.
 
     Examples
     --------

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftline._jit import inlined_kernel, inner_kernel
-from driftline.types import Singles, Vector
+from driftline._jit import inlined_kernel, inner_kernel, kernel
+from driftline.types import Labels, Singles, Vector
 
 FORGETTING = 0.98
 """What a filter's record of forecasts keeps from one row of a class to the next."""
 VARIANCE_GAIN = 0.02
 """Gain of the variance of a component about its forecast, once it has seen some rows."""
-SMALLEST = 1e-12
+SMALLEST = 1e-30
 """A variance below which a component counts as constant."""
 
 
@@ -48,6 +48,8 @@ class Ladder(NamedTuple):
 
 SHORTEST = 1e-9
 """Time in which no rate is measured."""
+FARTHEST_AHEAD = 10.0
+"""How many times the usual time between its rows a class is forecast ahead at most."""
 
 
 @inlined_kernel
@@ -61,10 +63,17 @@ def extrapolated(ladder: Ladder, r: int, y: int, j: int, horizon: float) -> floa
     return min(max(line, -farthest), farthest)
 
 
+@inlined_kernel
+def horizon_of(ladder: Ladder, y: int, ahead: float) -> float:
+    """Return how far ahead of its last row a class is forecast: not much farther than rows of it are apart."""
+    horizon: float = min(ladder.age[y] + ahead, FARTHEST_AHEAD * max(ladder.gap[y], ahead))
+    return horizon
+
+
 @inner_kernel
 def forecast(ladder: Ladder, y: int, ahead: float, centres: Singles) -> None:
     """Set the centre of class y to its mean, as forecast `ahead` of the last row of any class."""
-    horizon = ladder.age[y] + ahead
+    horizon = horizon_of(ladder, y, ahead)
     for j in range(centres.shape[1]):
         total = 0.0
         for r in range(ladder.level.shape[0]):
@@ -83,15 +92,18 @@ def absorb(ladder: Ladder, x: Singles, i: int, y: int, elapsed: float, centres: 
         begin(ladder, x, i, y)
         return
     age = ladder.age[y]
-    gain = max(VARIANCE_GAIN, 1.0 / (n + 1.0))
+    horizon = min(age, FARTHEST_AHEAD * max(ladder.gap[y], elapsed))
+    gain = max(VARIANCE_GAIN, 1.0 / n)
     for j in range(x.shape[1]):
+        if np.isnan(x[i, j]):
+            continue
         deviation = x[i, j] - centres[y, j]
         ladder.variance[y, j] += gain * (deviation * deviation - ladder.variance[y, j])
         scale = 0.5 / (ladder.variance[y, j] + SMALLEST)
         best = -np.inf
         for r in range(n_filters):
             farthest, level = 2.0 * ladder.largest[y, j], ladder.level[r, y, j]
-            foreseen = extrapolated(ladder, r, y, j, age)
+            foreseen = extrapolated(ladder, r, y, j, horizon)
             error = x[i, j] - foreseen
             if age > SHORTEST:
                 rate = min(max(ladder.rate[r, y, j], (-farthest - level) / age), (farthest - level) / age)
@@ -116,10 +128,20 @@ def begin(ladder: Ladder, x: Singles, i: int, y: int) -> None:
     """Begin a class with its first row."""
     n_filters = ladder.level.shape[0]
     for j in range(x.shape[1]):
-        ladder.variance[y, j] = 1.0
+        if np.isnan(x[i, j]):
+            ladder.share[0, y, j] = 1.0  # until it is known, it is 0
+            continue
         ladder.largest[y, j] = abs(x[i, j])
         for r in range(n_filters):
             ladder.level[r, y, j] = x[i, j]
             ladder.share[r, y, j] = 1.0 / n_filters
     ladder.n_rows[y] = 1.0
     ladder.age[y] = 0.0
+
+
+@kernel
+def watch(X: Singles, labels: Labels, elapsed: Vector, ladder: Ladder, centres: Singles) -> None:
+    """Take rows into the filters, in order."""
+    for t in range(labels.size):
+        forecast(ladder, labels[t], elapsed[t], centres)
+        absorb(ladder, X, t, labels[t], elapsed[t], centres)

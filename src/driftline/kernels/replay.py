@@ -180,9 +180,18 @@ def say(Psi: Singles, t: int, members: Members, room: Room, said: Vector, place:
         factor = np.float32(0.0 if k == N_RULES else 0.5**k)
         for y in range(c):
             room.scores[y] = factor * dot(Psi, t, members.rule, m, y)
-        phi, _ = support(room.scores, room.order)
+        largest = np.float32(-np.inf)
         for y in range(c):
-            said[place, m, y] = max(room.scores[y] - phi, np.float32(0.0))
+            largest = max(largest, room.scores[y])
+        for y in range(c):
+            room.scores[y] -= largest  # the projection is the same, and large scores have no room for differences
+        phi, _ = support(room.scores, room.order)
+        total = 0.0
+        for y in range(c):
+            said[place, m, y] = max(float(room.scores[y]) - float(phi), 0.0)
+            total += said[place, m, y]
+        for y in range(c):
+            said[place, m, y] /= total
 
 
 @inner_kernel

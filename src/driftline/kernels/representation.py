@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from driftline._jit import kernel
-from driftline.kernels.moments import welford
 from driftline.types import Matrix, Singles, Vector
 
 FARTHEST = 4.0
 """Standardised values are cut off at so many deviations."""
+TRUSTED, LONGEST = 10.0, 10_000.0
+"""After how many values their deviation is trusted, and after how many old ones fade."""
 BINARY = 0.5
 """Weight of a column of 0 and 1 beside one of numbers."""
 FARTHEST_SINGLE = 1e15
@@ -54,10 +55,35 @@ def fill_and_scale(
                 z = deviation / math.sqrt(variance) if variance > 0.0 else 0.0
                 Z[t, j] = weights[j] * min(max(z, -FARTHEST), FARTHEST)
         if advances:
-            n_missing += welford(X[t], count, mean, squares)
+            n_missing += take_in(X, t, count, mean, squares, is_binary)
             if notice_numbers(X, t, is_binary):
                 weights = column_weights(is_binary)
     return Z, n_missing
+
+
+@kernel
+def take_in(X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_binary: Vector) -> int:
+    """Take the known values of row t into the statistics of their columns; return how many are missing.
+
+    Numbers are cut off here too, so that a wild one does not ruin the scale; and after many rows, old ones fade.
+    """
+    missing = 0
+    for j in range(X.shape[1]):
+        x = X[t, j]
+        if np.isnan(x):
+            missing += 1
+            continue
+        if count[j] >= TRUSTED and is_binary[j] == 0.0 and squares[j] > 0.0:
+            farthest = FARTHEST * math.sqrt(squares[j] / count[j])
+            x = min(max(x, mean[j] - farthest), mean[j] + farthest)
+        if count[j] >= LONGEST:
+            squares[j] *= 1.0 - 1.0 / LONGEST
+        else:
+            count[j] += 1.0
+        shift = x - mean[j]
+        mean[j] += shift / count[j]
+        squares[j] += shift * (x - mean[j])
+    return missing
 
 
 @kernel

@@ -1,0 +1,82 @@
+"""Filters of class means: how they are made, and how they watch the columns as they come."""
+
+import numpy as np
+
+from driftline.kernels.ladder import Ladder, watch
+from driftline.kernels.representation import FARTHEST_SINGLE
+from driftline.types import Labels, Matrix, State, Vector
+
+DISCOUNTS = {0: (0.5, 0.8, 0.95, 0.99), 1: (0.5, 0.8, 0.95)}
+"""What filters of each order keep of the past from one row of a class to the next."""
+
+
+def with_class(ladder: Ladder) -> Ladder:
+    """Return the filters with room for one more class."""
+    grown = ((0, 0), (0, 1), (0, 0))
+    return ladder._replace(
+        **{name: np.pad(getattr(ladder, name), grown) for name in ("level", "rate", "record", "share")},
+        variance=np.pad(ladder.variance, ((0, 1), (0, 0))),
+        largest=np.pad(ladder.largest, ((0, 1), (0, 0))),
+        n_rows=np.pad(ladder.n_rows, (0, 1)),
+        age=np.pad(ladder.age, (0, 1)),
+        gap=np.pad(ladder.gap, (0, 1)),
+    )
+
+
+def new_ladder(orders: tuple[int, ...], d: int) -> Ladder:
+    """Return filters for no class yet, with the gains of discounted least squares."""
+    gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]
+    grid = np.zeros((len(gains), 0, d))
+    return Ladder(
+        gains=np.array(gains).T.reshape(2, len(gains)),
+        **dict.fromkeys(("level", "rate", "record", "share"), grid),
+        variance=np.zeros((0, d)),
+        largest=np.zeros((0, d)),
+        n_rows=np.zeros(0),
+        age=np.zeros(0),
+        gap=np.zeros(0),
+    )
+
+
+def _gains(order: int, discount: float) -> tuple[float, float]:
+    return (1.0 - discount, 0.0) if order == 0 else (1.0 - discount**2, (1.0 - discount) ** 2)
+
+
+class DriftWatch:
+    """Filters that follow the means of all columns in all classes, in the units of the columns.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    orders : tuple of int
+        Orders of the filters.
+    """
+
+    def __init__(self, n_columns: int, orders: tuple[int, ...]) -> None:
+        self.ladder = new_ladder(orders, n_columns)
+        self.origin = np.full(n_columns, np.nan)
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+        self.ladder = with_class(self.ladder)
+
+    def follow(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
+        """Take in labelled rows; a missing value is left out."""
+        if np.isnan(self.origin).any():  # counted from the first value, which single precision has room for
+            values = np.where(np.isnan(X), 0.0, X)
+            first = np.argmax(~np.isnan(X), axis=0)
+            known = ~np.isnan(X).all(axis=0) & np.isnan(self.origin)
+            self.origin[known] = values[first, np.arange(X.shape[1])][known]
+        shifted = np.clip(X - self.origin, -FARTHEST_SINGLE, FARTHEST_SINGLE).astype(np.float32)
+        watch(shifted, labels, elapsed, self.ladder, np.zeros(self.ladder.variance.shape, np.float32))
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        return {"origin": self.origin, **self.ladder._asdict()}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        arrays = {name: array.astype(np.float64) for name, array in state.items()}
+        self.origin = arrays.pop("origin")
+        self.ladder = Ladder(**arrays)
