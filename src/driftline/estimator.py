@@ -159,20 +159,28 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
         """Check everything about a block of rows, and copy it; changes nothing."""
-        parameters = self._checked_parameters()
+        if fresh:
+            self._checked_parameters()
+            rows = read_rows(X).copy()
+            return Block(rows, read_labels(y, len(rows)), read_times(timestamps, len(rows), None))
+        self._check_unchanged()
         rows = read_rows(X).copy()
         labels = read_labels(y, len(rows))
-        if fresh:
-            return Block(rows, labels, read_times(timestamps, len(rows), None))
-        changed = [name for name in parameters if parameters[name] is not self._parameters[name] != parameters[name]]
-        changed = [name for name in changed if name != "deterministic"]
-        if changed:
-            raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to begin anew")
         check_columns(self, X)
         self._classes.check(labels)
         if self._learner.ledger.n_steps and (timestamps is None) != (self._last_time is None):
             raise DataError("timestamps must be given either at every call or at none")
         return Block(rows, labels, read_times(timestamps, len(rows), self._last_time))
+
+    def _check_unchanged(self) -> None:
+        """Refuse to go on with other parameters than those that the learner was made from."""
+        made = self._parameters
+        if all(getattr(self, name) is value for name, value in made.items()):  # as a rule, and checking takes its time
+            return
+        given = self._checked_parameters()
+        changed = [name for name in made if given[name] is not made[name] != given[name] and name != "deterministic"]
+        if changed:
+            raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to begin anew")
 
     def _start(self, X: Any, block: Block, expected: LabelArray) -> None:
         parameters = self._checked_parameters()
