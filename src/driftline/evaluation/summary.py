@@ -52,8 +52,9 @@ class Summary:
     kappa, kappa_no_change
         Agreement beyond chance (Cohen), and the share of the no-change predictor's mistakes that is avoided.
     mean_bound, bound_statuses
-        Mean of the bounds, each R(U_t) plus the excess of its instance and at most 1, and negative where the set was
-        empty; and how many steps had a bound of each status.
+        Mean of the bounds that enter that on mistakes; and how many steps had a bound of each status. Of AMRC they are
+        the rate bounds; of the paper's method R(U_t) plus the excess of its instance, at most 1, and negative where
+        the set was empty.
     window, windows_above_bound, windows_above_bound_deterministic
         Rows in a window; share of the windows in which the mean expected error of the randomised rule, to which
         the bound applies, or the error of the predictions, is above the mean bound.
