@@ -210,6 +210,15 @@ def test_a_limit_ends_the_run(tmp_path):
     assert_same(more.model, plain(**QUICK).partial_fit(X[:40], y[:40]))
 
 
+@pytest.fixture
+def interruptible():
+    """Have interruptions raise, also where the tests were started with them ignored, as in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_cleanly_with_what_is_there(tmp_path):
     X, y = small_stream(n_steps=1500)
     main = threading.main_thread().ident
@@ -480,6 +489,7 @@ def test_figures_do_not_depend_on_how_fast_the_machine_was(tmp_path):
     assert figures[0] == figures[1]
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_after_the_last_row_is_none(tmp_path):
     X, y = small_stream()
 
@@ -491,6 +501,7 @@ def test_an_interruption_after_the_last_row_is_none(tmp_path):
     assert evaluate(Constant(), Interrupting(X, y), progress=False).finished
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_interruption_stops_at_once(tmp_path):
     X, y = small_stream()
 
