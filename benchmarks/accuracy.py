@@ -195,7 +195,7 @@ EXPLANATION = """# The default AMRC on published streams
 Errors in %, mean and deviation over seeds 0, 1, 2, each row tested before it was learned, one configuration for all
 streams. *randomised* is the expected error of the randomised rule, to which the bounds apply; *rate bound* the mean of
 the bound that is to hold on average, *bound* the mean of the one that is to hold at 95 % of the steps; *windows* the
-share of windows of 500 rows whose mean bound, the latter, is at or above the randomised rule's error; *mistake bound*
+share of windows of 500 rows whose mean bound, the latter, is at or above the randomised rule's error; *mistakes*
 whether accumulated mistakes ever crossed theirs (δ = 0.05), which is the sum of rate bounds and a deviation.
 """
 

@@ -41,16 +41,6 @@ def test_the_weights_and_the_bound_go_by_what_was_said_when_rows_were_observed(r
     assert model.calibrated_bound_ == twin.bound(2)
 
 
-def test_rows_that_were_not_observed_are_learned_as_ever(rows):
-    X, y = rows
-    model, twin = (AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1]) for _ in range(2))
-    model.observe(X[200:203])
-    model.partial_fit(X[50:100], y[50:100])
-    twin.partial_fit(X[50:100], y[50:100])
-    assert len(model._learner._pending) == 3
-    assert np.array_equal(model._learner.weights.shape, twin._learner.weights.shape)
-
-
 def test_observing_the_next_row_and_learning_it_at_once_is_a_step_like_any_other(rows):
     X, y = rows
     model, twin = (AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1]) for _ in range(2))

@@ -1,7 +1,6 @@
 """AMRC, the estimator that driftline is about."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from driftline.errors import ConfigError, MissingExtraError
 from driftline.estimator import StreamClassifier
 from driftline.features import FeatureMap, is_feature_map
 from driftline.paper import PaperAMRC
-from driftline.types import Block, Matrix
+from driftline.types import Matrix
 
 HIGHEST_ORDER = 1
 
@@ -173,9 +172,7 @@ class AMRC(StreamClassifier):
             The estimator itself.
         """
         if classes is not None and not self.__sklearn_is_fitted__():
-            rows = read_rows(X)
-            nothing = Block(rows[:0], read_labels(classes, name="classes")[:0], np.empty(0))
-            self._start(X, replace(nothing, rows=rows), np.unique(read_labels(classes, name="classes")))
+            self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
         self._ensemble.observe(self._readable(X).copy())
         return self
 

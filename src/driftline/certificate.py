@@ -29,7 +29,7 @@ class Certificate:
     Notes
     -----
     What is proved of both, for any stream: of K windows of 100 steps in which the rule is better than guessing, those
-    with more mistakes than bounds are at most ``(1 - coverage) K`` and a constant (23 and 28 for two classes at 0.95),
+    with more mistakes than bounds are at most ``(1 - coverage) K`` and a constant (23 and 26 for two classes at 0.95),
     because each of them stretches the margin and at the widest no such window can fail. What is not: that the
     bound holds at a given step. A stream whose error jumps from step to step without any trace in its neighbours can
     escape it.

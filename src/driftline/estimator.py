@@ -72,7 +72,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         before = self.__dict__.copy()
         block = self._read(X, y, timestamps, fresh=True)
         try:
-            self._start(X, block, np.unique(block.labels))
+            self._start(X, block.rows, np.unique(block.labels))
             for _ in self._advance(block):
                 pass
         except Exception:  # of a feature map that refuses a row
@@ -126,7 +126,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         expected = block.labels[:0] if classes is None else np.unique(read_labels(classes, name="classes"))
         if fresh:
             ClassList(expected).check(block.labels)
-            self._start(X, block, expected)
+            self._start(X, block.rows, expected)
         elif not np.isin(expected, self._classes.labels).all():
             raise DataError(
                 f"classes {expected.tolist()} were not all announced at the first call, which knew "
@@ -182,10 +182,10 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         if changed:
             raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to begin anew")
 
-    def _start(self, X: Any, block: Block, expected: LabelArray) -> None:
+    def _start(self, X: Any, rows: Matrix, expected: LabelArray) -> None:
         parameters = self._checked_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        learner = self._assemble(parameters, block.rows, seed)
+        learner = self._assemble(parameters, rows, seed)
         check_columns(self, X, reset=True)
         for _ in expected:
             learner.add_class()

@@ -182,7 +182,7 @@ class Answers:
     charges : ndarray of float
         What each step adds to the bound on accumulated mistakes; NaN where the classifier has no bound.
     predict_seconds, learn_seconds : ndarray of float
-        How long it took to say it, and to learn from the label.
+        How long it took to say it, and to learn from the label; all of it is learning where both are done at once.
     """
 
     predictions: LabelArray

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from driftline.kernels.representation import column_weights, fill_and_scale
-from driftline.types import Matrix, State, Vector
+from driftline.kernels.representation import fill_and_scale
+from driftline.types import Matrix, State
 
 STATISTICS = ("count", "mean", "squares", "is_binary", "missing")
 
@@ -40,14 +40,6 @@ class RunningColumns:
     def n_missing(self) -> int:
         """Number of values replaced so far."""
         return int(self._missing[0])
-
-    @property
-    def unit(self) -> tuple[Vector, Vector]:
-        """What was subtracted from the columns, and what they were divided by."""
-        if not self._standardises:
-            return np.zeros_like(self._mean), np.ones_like(self._mean)
-        deviations = np.sqrt(self._squares / np.maximum(self._count, 1.0))
-        return self._mean, deviations / column_weights(self._is_binary)
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows as each would be prepared if it were the next; changes nothing."""
