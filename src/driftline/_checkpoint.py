@@ -63,7 +63,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State
         raise
     except UNREADABLE as error:
         raise CheckpointError(
-            f"{path} is not a saved model, or is damaged ({error}); expected a file written by AMRC.save"
+            f"{path} is not a saved model, or is damaged ({error}); expected a file written by the save of a classifier"
         ) from error
     if header.get("format") != FORMAT:
         raise CheckpointError(f"{path} is not a saved model: its format is {header.get('format')!r}, not {FORMAT!r}")

@@ -106,7 +106,7 @@ def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> N
 def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArray:
     """Return y as a vector of labels, as many as rows if their number is given."""
     if y is None:
-        raise DataError("AMRC requires y to be passed, but the target y is None")
+        raise DataError("a classifier requires y to be passed, but the target y is None")
     try:
         labels: LabelArray = column_or_1d(y, warn=True)
         if labels.dtype == object:

@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 
 from driftline._validation import flag, one_of, read_labels, read_rows, real_number, source_of_seeds, whole_number
+from driftline.bounded import BoundedClassifier
 from driftline.ensemble import EnsembleLearner, SpacePlan, assemble_ensemble, default_plan, drift_table
 from driftline.errors import ConfigError, MissingExtraError
-from driftline.estimator import StreamClassifier
 from driftline.features import FeatureMap, is_feature_map
 from driftline.paper import PaperAMRC
 from driftline.types import Matrix
@@ -16,7 +16,7 @@ from driftline.types import Matrix
 HIGHEST_ORDER = 1
 
 
-class AMRC(StreamClassifier):
+class AMRC(BoundedClassifier):
     """Adaptive minimax risk classifier: follows a drifting stream and bounds its own error at every step.
 
     Members with different memories and features each solve a minimax problem over a store of recent instances; what

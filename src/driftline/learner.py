@@ -63,6 +63,11 @@ class PaperLearner:
         self.solution = Solution(Rule(np.zeros((0, n_features)), 0.0), 1.0, Status.LOOSE)
 
     @property
+    def n_steps(self) -> int:
+        """Number of labels learned."""
+        return self.ledger.n_steps
+
+    @property
     def n_classes(self) -> int:
         """Number of classes known."""
         return len(self.solution.rule.weights)

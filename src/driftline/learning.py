@@ -1,15 +1,19 @@
 """What an estimator needs of that which predicts and learns."""
 
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from driftline.bounds import MistakeLedger
-from driftline.types import Labels, Matrix, Said, State, Status, Vector
+from driftline.types import Labels, Matrix, Predicted, Said, State, Status, Vector
+
+S_co = TypeVar("S_co", bound=Predicted, covariant=True)
 
 
-class Learner(Protocol):
+class Learner(Protocol[S_co]):
     """What predicts and learns, on rows of numbers and class positions from 0."""
 
-    ledger: MistakeLedger
+    @property
+    def n_steps(self) -> int:
+        """Number of labels learned."""
 
     @property
     def n_classes(self) -> int:
@@ -17,7 +21,31 @@ class Learner(Protocol):
 
     @property
     def n_missing(self) -> int:
-        """Number of missing values replaced."""
+        """Number of missing values met."""
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+
+    def most_likely(self, X: Matrix) -> Labels:
+        """Return the position of the label predicted for each raw row of X; changes nothing."""
+
+    def foresee(self, X: Matrix, labels: Labels) -> S_co:
+        """Return what is said of raw rows before their labels are used; changes nothing."""
+
+    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> S_co:
+        """Predict each raw row, then learn its label; a label beyond the known classes, which comes alone, adds one."""
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+
+
+class BoundedLearner(Learner[Said], Protocol):
+    """A learner with a randomised rule, and a bound on its error."""
+
+    ledger: MistakeLedger
 
     @property
     def model_bound(self) -> float:
@@ -35,23 +63,5 @@ class Learner(Protocol):
     def status(self) -> Status:
         """Whether the latter lies in [0, 1 - 1/c]."""
 
-    def add_class(self) -> None:
-        """Make room for one more class."""
-
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X; changes nothing."""
-
-    def most_likely(self, X: Matrix) -> Labels:
-        """Return the position of the label of the deterministic rule for each raw row of X; changes nothing."""
-
-    def foresee(self, X: Matrix, labels: Labels) -> Said:
-        """Return what is said of raw rows before their labels are used; changes nothing."""
-
-    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Said:
-        """Predict each raw row, then learn its label; a label beyond the known classes, which comes alone, adds one."""
-
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-
-    def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""

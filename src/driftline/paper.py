@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from driftline.assembly import assemble, checked_parameters
-from driftline.estimator import StreamClassifier
+from driftline.bounded import BoundedClassifier
 from driftline.features import FeatureMap
 from driftline.learner import PaperLearner
 from driftline.types import Matrix, UncertaintySet
 
 
-class PaperAMRC(StreamClassifier):
+class PaperAMRC(BoundedClassifier):
     """The adaptive minimax risk classifier of the paper; its defaults are the published configuration.
 
     (The tables were made with ``unobserved="hold", label_variance="sample"`` and a `scale` found by cross-validation.)

@@ -121,20 +121,27 @@ class Step:
         return self.prediction != self.label
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Said:
-    """What a learner said of some rows before their labels were used: `Step`s in columns."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Predicted:
+    """What a learner predicted of some rows before their labels were used."""
+
+    predictions: Labels
+    """Positions in the list of classes; -1 if no class was known."""
+    labels: Labels
+    predict_seconds: Vector
+    learn_seconds: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Said(Predicted):
+    """What a learner that bounds its error said of some rows: `Step`s in columns."""
 
     probabilities: Matrix
-    predictions: Labels
     bounds: Vector
     rates: Vector
     """What enters the bound on accumulated mistakes: bounds that need not hold at every step, but on average."""
     statuses: LabelArray
     excesses: Vector
-    labels: Labels
-    predict_seconds: Vector
-    learn_seconds: Vector
 
     @property
     def is_new_class(self) -> Flags:
@@ -198,6 +205,26 @@ class Answers:
         """Return the answers of all parts, one after the other."""
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__}
         return cls(**columns)
+
+    @classmethod
+    def without_bounds(
+        cls,
+        predictions: LabelArray,
+        predict_seconds: Vector,
+        learn_seconds: Vector,
+        probabilities: Vector | None = None,
+    ) -> "Answers":
+        """Return the answers of a classifier that has no bounds, and perhaps no probabilities."""
+        unknown = np.full(len(predictions), np.nan)
+        return cls(
+            predictions=predictions,
+            probabilities=unknown if probabilities is None else probabilities,
+            bounds=unknown,
+            statuses=np.full(len(predictions), None),
+            charges=unknown,
+            predict_seconds=predict_seconds,
+            learn_seconds=learn_seconds,
+        )
 
     @classmethod
     def of_nothing_known(cls, n_rows: int) -> "Answers":

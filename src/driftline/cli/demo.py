@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from driftline.amrc import AMRC
-from driftline.estimator import StreamClassifier
+from driftline.bounded import BoundedClassifier
 from driftline.rules import draw
 from driftline.streams import RotatingGaussians
 from driftline.types import Vector
@@ -22,7 +22,7 @@ N_WINDOWS = 10
 N_POINTS = 96
 """Instances of each class for a true error: a standard error below 0.01, small beside the gaps shown."""
 DEFAULT = "AMRC()"
-MODELS: dict[str, Callable[[], StreamClassifier]] = {
+MODELS: dict[str, Callable[[], BoundedClassifier]] = {
     DEFAULT: AMRC,
     "as published": partial(AMRC.paper, features="linear", scaling="none"),
 }
@@ -55,7 +55,7 @@ class Run:
         return float(np.mean(self.bounds - self.true_errors))
 
 
-def follow(model: StreamClassifier, n_steps: int, seed: int, report: Callable[[], None] = lambda: None) -> Run:
+def follow(model: BoundedClassifier, n_steps: int, seed: int, report: Callable[[], None] = lambda: None) -> Run:
     """Run a model over the stream, calling `report` after each step."""
     stream = RotatingGaussians()
     X, y = stream.sample(n_steps, seed=seed)

@@ -58,6 +58,11 @@ class EnsembleLearner:
         self._pending = Pending()
 
     @property
+    def n_steps(self) -> int:
+        """Number of labels learned."""
+        return self.ledger.n_steps
+
+    @property
     def n_missing(self) -> int:
         """Number of missing values replaced."""
         return self._columns.n_missing

@@ -134,16 +134,9 @@ class PartialFitExaminee:
             if self._has_learned and not isinstance(error, NotFittedError):
                 raise
             predictions, probabilities = np.full(n, None), np.zeros(n)
-        unknown = np.full(n, np.nan)
-        return Answers(
-            predictions=predictions,
-            probabilities=probabilities if self._is_probabilistic else unknown,
-            bounds=unknown,
-            statuses=np.full(n, None),
-            charges=unknown,
-            predict_seconds=np.full(n, (time.perf_counter() - start) / n),
-            learn_seconds=np.zeros(n),
-        )
+        took = np.full(n, (time.perf_counter() - start) / n)
+        given = probabilities if self._is_probabilistic else None
+        return Answers.without_bounds(predictions, took, np.zeros(n), given)
 
     def observe(self, block: Block) -> None:
         """Take no note."""
