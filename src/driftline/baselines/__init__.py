@@ -1,0 +1,5 @@
+"""The methods that the paper compares AMRC with, and floors that any method should beat."""
+
+from driftline.baselines.rbp import RBP
+
+__all__ = ["RBP"]

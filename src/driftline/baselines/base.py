@@ -1,0 +1,185 @@
+"""What the methods to compare with share: the estimator, and the learner around a method."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from driftline._validation import one_of, real_number, source_of_seeds, whole_number
+from driftline.estimator import OnlineClassifier
+from driftline.features import RunningColumns
+from driftline.types import Labels, Matrix, Predicted, State, Vector
+
+
+class Method(Protocol):
+    """A method on prepared rows and class positions; scaling, labels and files are not its business."""
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+
+    def predict(self, Z: Matrix) -> Labels:
+        """Return the position of a class for each row, if there is one; changes nothing."""
+
+    def advance(self, Z: Matrix, labels: Labels) -> Labels:
+        """Predict each row, then learn its label, one of a known class; return the predictions."""
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+
+
+class Preparation(Protocol):
+    """What is done with raw columns before a method sees them."""
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values met."""
+
+    def prepare(self, X: Matrix) -> Matrix:
+        """Return the rows as each would be prepared if it were the next; changes nothing."""
+
+    def advance(self, X: Matrix) -> Matrix:
+        """Return the rows prepared, each by the statistics up to it, which then stay."""
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+
+
+class MethodLearner:
+    """A method on prepared columns.
+
+    Parameters
+    ----------
+    columns : Preparation
+        What prepares the rows.
+    method : Method
+        What learns from them.
+    """
+
+    def __init__(self, columns: Preparation, method: Method) -> None:
+        self._columns = columns
+        self._method = method
+        self.n_steps = 0
+        self.n_classes = 0
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values met."""
+        return self._columns.n_missing
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+        self._method.add_class()
+        self.n_classes += 1
+
+    def most_likely(self, X: Matrix) -> Labels:
+        """Return the position of the label predicted for each raw row of X; -1 if no class is known."""
+        if self.n_classes == 0:
+            return np.full(len(X), -1)
+        return self._method.predict(self._columns.prepare(X))
+
+    def foresee(self, X: Matrix, labels: Labels) -> Predicted:
+        """Return what is predicted for raw rows; changes nothing."""
+        start = time.perf_counter()
+        predictions = self.most_likely(X)
+        return self._predicted(predictions, labels, predicting=time.perf_counter() - start)
+
+    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predicted:  # time does not matter
+        """Predict each raw row, then learn its label; a label beyond the known classes, which comes alone, adds one."""
+        start = time.perf_counter()
+        new = self.most_likely(X) if labels[0] >= self.n_classes else None
+        while labels[0] >= self.n_classes:
+            self.add_class()
+        predictions = self._method.advance(self._columns.advance(X), labels)
+        self.n_steps += len(X)
+        return self._predicted(predictions if new is None else new, labels, learning=time.perf_counter() - start)
+
+    def _predicted(
+        self, predictions: Labels, labels: Labels, predicting: float = 0.0, learning: float = 0.0
+    ) -> Predicted:
+        n = len(labels)
+        return Predicted(
+            predictions=predictions,
+            labels=labels,
+            predict_seconds=np.full(n, predicting / n),
+            learn_seconds=np.full(n, learning / n),
+        )
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        columns = {f"columns/{name}": array for name, array in self._columns.state().items()}
+        method = {f"method/{name}": array for name, array in self._method.state().items()}
+        return columns | method | {"n_steps": np.array([self.n_steps])}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        for name, part in (("columns/", self._columns), ("method/", self._method)):
+            owned: State = {key.removeprefix(name): value for key, value in state.items() if key.startswith(name)}
+            part.restore(owned)
+        self.n_steps = int(state["n_steps"][0])
+
+
+class Keeping:
+    """A part whose state is some arrays, kept in attributes."""
+
+    _kept: ClassVar[tuple[str, ...]]
+    """Their names, without the underscore."""
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        return {name: getattr(self, f"_{name}").copy() for name in self._kept}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        for name in self._kept:
+            setattr(self, f"_{name}", state[name].copy())
+
+
+def _scale(name: str, value: Any) -> float | str:
+    return value if value == "auto" and isinstance(value, str) else _positive(name, value)
+
+
+def _tolerance(name: str, value: Any) -> float | None:
+    return None if value is None else _positive(name, value)
+
+
+_positive = partial(real_number, above=0.0, below=math.inf)
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "budget": partial(whole_number, at_least=1),
+    "scale": _scale,
+    "scaling": partial(one_of, words=("running", "none")),
+    "random_state": lambda _, value: source_of_seeds(value),
+    "tolerance": _tolerance,
+}
+"""What each parameter may be; it means the same in every method that has it."""
+
+
+class Baseline(OnlineClassifier[Predicted]):
+    """A method to compare with: all but the parameters and the method."""
+
+    def _checked_parameters(self) -> dict[str, Any]:
+        return {name: CHECKS[name](name, value) for name, value in self.get_params(deep=False).items()}
+
+    def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> MethodLearner:
+        n_columns = rows.shape[1]
+        return MethodLearner(self._preparation(parameters, n_columns), self._method(parameters, n_columns, seed))
+
+    def _preparation(self, parameters: Mapping[str, Any], n_columns: int) -> Preparation:
+        return RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
+
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> Method:
+        raise NotImplementedError
+
+
+def kernel_scale(parameters: Mapping[str, Any], n_columns: int) -> float:
+    """Return the scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" makes that exp(-‖x - x'‖²/n_columns)."""
+    scale = parameters["scale"]
+    return math.sqrt(2.0 / n_columns) if scale == "auto" else float(scale)
