@@ -37,12 +37,12 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def real_number(name: str, value: Any, *, above: float, below: float) -> float:
-    """Return a number strictly between two others as a plain one, or refuse what is none."""
+def real_number(name: str, value: Any, *, above: float, below: float, or_lowest: bool = False) -> float:
+    """Return a number strictly between two others, or the lower of them if it may be that, as a plain one."""
     numeric = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not numeric or not above < value < below:
+    if not numeric or not (above < value or (or_lowest and value == above)) or not value < below:
         wanted = "a positive number" if (above, below) == (0.0, np.inf) else f"a number between {above} and {below}"
-        raise ConfigError(f"{name} must be {wanted}; got {value!r}")
+        raise ConfigError(f"{name} must be {wanted}{f', or {above}' if or_lowest else ''}; got {value!r}")
     return float(value)
 
 

@@ -1,5 +1,23 @@
 """The methods that the paper compares AMRC with, and floors that any method should beat."""
 
+from driftline.baselines.adaraker import AdaRaker
+from driftline.baselines.fogd import FOGD
+from driftline.baselines.forgetron import Forgetron
+from driftline.baselines.lambda_perceptron import LambdaPerceptron
+from driftline.baselines.nogd import NOGD
+from driftline.baselines.norma import NORMA
+from driftline.baselines.projectron import Projectron
+from driftline.baselines.projectron_plus import ProjectronPlusPlus
 from driftline.baselines.rbp import RBP
 
-__all__ = ["RBP"]
+__all__ = [
+    "FOGD",
+    "NOGD",
+    "NORMA",
+    "RBP",
+    "AdaRaker",
+    "Forgetron",
+    "LambdaPerceptron",
+    "Projectron",
+    "ProjectronPlusPlus",
+]

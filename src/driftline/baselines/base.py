@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from driftline._validation import one_of, real_number, source_of_seeds, whole_number
+from driftline._validation import flag, one_of, real_number, source_of_seeds, whole_number
 from driftline.estimator import OnlineClassifier
 from driftline.features import RunningColumns
 from driftline.types import Labels, Matrix, Predicted, State, Vector
@@ -143,27 +143,51 @@ class Keeping:
             setattr(self, f"_{name}", state[name].copy())
 
 
-def _scale(name: str, value: Any) -> float | str:
-    return value if value == "auto" and isinstance(value, str) else _positive(name, value)
+Check = Callable[[str, Any], Any]
 
 
-def _tolerance(name: str, value: Any) -> float | None:
-    return None if value is None else _positive(name, value)
+def _unless(exception: Any, check: Check) -> Check:
+    """Return a check that one other value passes too."""
+
+    def checked(name: str, value: Any) -> Any:
+        return value if type(value) is type(exception) and value == exception else check(name, value)
+
+    return checked
 
 
 _positive = partial(real_number, above=0.0, below=math.inf)
-CHECKS: dict[str, Callable[[str, Any], Any]] = {
+_share = partial(real_number, above=0.0, below=1.0, or_lowest=True)
+CHECKS: dict[str, Check] = {
     "budget": partial(whole_number, at_least=1),
-    "scale": _scale,
-    "scaling": partial(one_of, words=("running", "none")),
+    "decay": _share,
+    "intercept": flag,
+    "learning_rate": _positive,
+    "margin": partial(_positive, or_lowest=True),
+    "n_components": partial(whole_number, at_least=1),
+    "nu": _unless(None, _share),
     "random_state": lambda _, value: source_of_seeds(value),
-    "tolerance": _tolerance,
+    "rank": _share,
+    "scale": _unless("auto", _positive),
+    "scaling": partial(one_of, words=("running", "none")),
+    "tolerance": _unless(None, _positive),
 }
 """What each parameter may be; it means the same in every method that has it."""
 
 
 class Baseline(OnlineClassifier[Predicted]):
-    """A method to compare with: all but the parameters and the method."""
+    """A method to compare with: all but the parameters and the method.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order in which they were announced or came.
+    n_features_in_ : int
+        Number of columns of the instances.
+    n_steps_ : int
+        Number of labelled instances learned from.
+    n_missing_ : int
+        Number of missing values among them, each replaced by its column's running mean.
+    """
 
     def _checked_parameters(self) -> dict[str, Any]:
         return {name: CHECKS[name](name, value) for name, value in self.get_params(deep=False).items()}

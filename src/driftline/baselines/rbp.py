@@ -28,17 +28,6 @@ class RBP(Baseline):
     random_state : int, RandomState or None, default=0
         Seed of the draws.
 
-    Attributes
-    ----------
-    classes_ : ndarray
-        The classes, in the order in which they were announced or came.
-    n_features_in_ : int
-        Number of columns of the instances.
-    n_steps_ : int
-        Number of labelled instances learned from.
-    n_missing_ : int
-        Number of missing values, each replaced by its column's running mean.
-
     Examples
     --------
     >>> from driftline.baselines import RBP

@@ -1,0 +1,101 @@
+"""The λ-perceptron, as reconstructed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from driftline._jit import kernel
+from driftline.baselines.base import Baseline
+from driftline.baselines.linear import LinearFunctions, dot, predict_features, score
+from driftline.baselines.supports import rival, winner
+from driftline.types import Labels, Matrix, Vector
+
+LEAST = 0.9
+"""The smallest forgetting factor."""
+
+
+class LambdaPerceptron(Baseline):
+    r"""A perceptron whose forgetting factor λ is tuned as it goes (after Pavlidis, Tasoulis, Adams and Hand, 2011).
+
+    This is a reconstruction: the publication's algorithm is known here only by what others say of it. At each step
+    w ← λw, plus yx on a mistake. Before that, a mistake moves λ along the gradient of its margin, λ ← λ + α y ψᵀx,
+    within [0.9, 1], where ψ = ∂w/∂λ is followed by ψ ← w + λψ.
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.001
+        Step α of the forgetting factor.
+    scaling : {"running", "none"}, default="running"
+        Whether columns are standardised by their running mean and deviation, or left as they are. A constant column is
+        added in any case.
+
+    Examples
+    --------
+    >>> from driftline.baselines import LambdaPerceptron
+    >>> from driftline.streams import RotatingGaussians
+    >>> X, y = RotatingGaussians().sample(1000, seed=0)
+    >>> bool((LambdaPerceptron().prequential(X, y).predictions != y).mean() < 0.25)
+    True
+    """
+
+    def __init__(self, *, learning_rate: float = 0.001, scaling: str = "running") -> None:
+        self.learning_rate = learning_rate
+        self.scaling = scaling
+
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "Forgetting":
+        return Forgetting(n_columns, parameters["learning_rate"])
+
+
+class Forgetting(LinearFunctions):
+    """The method: see `LambdaPerceptron`."""
+
+    _kept = (*LinearFunctions._kept, "slopes", "factor")
+
+    def __init__(self, n_columns: int, learning_rate: float) -> None:
+        super().__init__(n_columns + 1)
+        self._slopes = np.zeros((0, n_columns + 1))
+        self._factor = np.ones(1)
+        self._learning_rate = learning_rate
+
+    def add_class(self) -> None:
+        """Make room for one more class, with weights 0."""
+        super().add_class()
+        self._slopes = np.pad(self._slopes, ((0, 1), (0, 0)))
+
+    def predict(self, Z: Matrix) -> Labels:
+        """Return the position of a class for each row."""
+        return predict_features(with_constant(Z), self._weights)
+
+    def advance(self, Z: Matrix, labels: Labels) -> Labels:
+        """Predict each row, then learn its label."""
+        return advance(with_constant(Z), labels, self._weights, self._slopes, self._factor, self._learning_rate)
+
+
+def with_constant(Z: Matrix) -> Matrix:
+    """Return the rows with a column of ones."""
+    return np.pad(Z, ((0, 0), (0, 1)), constant_values=1.0)
+
+
+@kernel
+def advance(F: Matrix, labels: Labels, W: Matrix, slopes: Matrix, factor: Vector, alpha: float) -> Labels:
+    """Predict each row; forget, and learn from mistakes."""
+    predictions = np.empty(len(F), np.int64)
+    scores = np.empty(len(W))
+    for t in range(len(F)):
+        x, y = F[t], labels[t]
+        score(W, x, scores)
+        predictions[t], r = winner(scores), rival(scores, y)
+        errs = predictions[t] != y
+        if errs:
+            gradient = dot(slopes, y, x) - dot(slopes, r, x)
+            factor[0] = min(max(factor[0] + alpha * gradient, LEAST), 1.0)
+        for c in range(len(W)):
+            for j in range(x.size):
+                slopes[c, j] = W[c, j] + factor[0] * slopes[c, j]
+                W[c, j] *= factor[0]
+        if errs:
+            for j in range(x.size):
+                W[y, j] += 0.5 * x[j]
+                W[r, j] -= 0.5 * x[j]
+    return predictions

@@ -1,0 +1,154 @@
+"""NORMA: stochastic gradient descent in the space of the kernel."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from driftline._jit import kernel
+from driftline.baselines.base import Baseline, kernel_scale
+from driftline.baselines.supports import SupportSet, expand, gaussian_row, predict_rows, rival, winner
+from driftline.errors import ConfigError
+from driftline.types import Indices, Labels, Matrix, Vector
+
+
+class NORMA(Baseline):
+    r"""The online kernel method NORMA with the soft margin loss (Kivinen, Smola and Williamson, 2004).
+
+    At each step all coefficients shrink by 1 - `learning_rate` · `decay`. An instance whose margin is at most ρ becomes
+    a support, with the coefficient `learning_rate`; beyond `budget` of them the oldest is dropped. ρ itself is learned,
+    so that about a share `nu` of the instances falls below it.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Largest number of supports: the truncation τ of the publication.
+    scale : float or "auto", default="auto"
+        Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
+    learning_rate : float, default=0.1
+        Step η.
+    decay : float, default=0.1
+        Regularisation λ.
+    nu : float or None, default=0.5
+        Share ν of the instances that are to fall below the margin; None leaves ρ where it is.
+    margin : float, default=1.0
+        Margin ρ to begin with.
+    intercept : bool, default=True
+        Whether an offset is learned.
+    scaling : {"running", "none"}, default="running"
+        Whether columns are standardised by their running mean and deviation, or left as they are.
+
+    Examples
+    --------
+    >>> from driftline.baselines import NORMA
+    >>> from driftline.streams import RotatingGaussians
+    >>> X, y = RotatingGaussians().sample(1000, seed=0)
+    >>> bool((NORMA().prequential(X, y).predictions != y).mean() < 0.25)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int = 100,
+        scale: float | str = "auto",
+        learning_rate: float = 0.1,
+        decay: float = 0.1,
+        nu: float | None = 0.5,
+        margin: float = 1.0,
+        intercept: bool = True,
+        scaling: str = "running",
+    ) -> None:
+        self.budget = budget
+        self.scale = scale
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.nu = nu
+        self.margin = margin
+        self.intercept = intercept
+        self.scaling = scaling
+
+    def _checked_parameters(self) -> dict[str, Any]:
+        parameters = super()._checked_parameters()
+        if parameters["learning_rate"] * parameters["decay"] >= 1.0:
+            raise ConfigError(
+                f"learning_rate times decay must be below 1, else coefficients change sign at each step; got "
+                f"{self.learning_rate!r} and {self.decay!r}"
+            )
+        return parameters
+
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "GradientDescent":
+        return GradientDescent(n_columns, kernel_scale(parameters, n_columns), parameters)
+
+
+class GradientDescent(SupportSet):
+    """The method: see `NORMA`."""
+
+    _kept = (*SupportSet._kept, "offsets", "margin")
+
+    def __init__(self, n_columns: int, scale: float, parameters: Mapping[str, Any]) -> None:
+        super().__init__(n_columns, parameters["budget"], scale)
+        nu = parameters["nu"]
+        self._learning_rate, self._decay = parameters["learning_rate"], parameters["decay"]
+        self._nu = math.nan if nu is None else nu
+        self._intercept = parameters["intercept"]
+        self._offsets = np.zeros(0)
+        self._margin = np.full(1, parameters["margin"])
+
+    def add_class(self) -> None:
+        """Make room for one more class, with coefficients 0."""
+        super().add_class()
+        self._offsets = np.pad(self._offsets, (0, 1))
+
+    def predict(self, Z: Matrix) -> Labels:
+        """Return the position of a class for each row."""
+        return predict_rows(Z, self._supports, self.size, self._weights, self._offsets, self._scale)
+
+    def advance(self, Z: Matrix, labels: Labels) -> Labels:
+        """Predict each row, then learn its label."""
+        parts = self._supports, self._weights, self._count, self._offsets, self._margin
+        return advance(Z, labels, *parts, self._scale, self._learning_rate, self._decay, self._nu, self._intercept)
+
+
+@kernel
+def advance(
+    Z: Matrix,
+    labels: Labels,
+    supports: Matrix,
+    weights: Matrix,
+    count: Indices,
+    offsets: Vector,
+    margin: Vector,
+    scale: float,
+    eta: float,
+    decay: float,
+    nu: float,
+    intercept: bool,
+) -> Labels:
+    """Predict each row, then take a step down the gradient of its loss."""
+    predictions = np.empty(len(Z), np.int64)
+    budget = len(supports)
+    row, scores = np.empty(budget), np.empty(len(weights))
+    for t in range(len(Z)):
+        size, y = min(count[0], budget), labels[t]
+        gaussian_row(Z[t], supports, size, scale, row)
+        expand(row, size, weights, scores)
+        scores += offsets
+        predictions[t], r = winner(scores), rival(scores, y)
+        weights *= 1.0 - eta * decay
+        if r < 0:
+            continue
+        errs = scores[y] - scores[r] <= margin[0]
+        if errs:
+            place = count[0] % budget
+            supports[place] = Z[t]
+            weights[:, place] = 0.0
+            weights[y, place], weights[r, place] = 0.5 * eta, -0.5 * eta
+            count[0] += 1
+            if intercept:
+                offsets[y] += 0.5 * eta
+                offsets[r] -= 0.5 * eta
+        if not np.isnan(nu):
+            margin[0] = max(0.0, margin[0] + eta * (nu - errs))
+    return predictions

@@ -1,0 +1,91 @@
+"""The Projectron."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from driftline._jit import kernel
+from driftline.baselines.base import Baseline, kernel_scale
+from driftline.baselines.span import SpanningSet, absorb
+from driftline.baselines.supports import expand, gaussian_row, rival, winner
+from driftline.types import Indices, Labels, Matrix
+
+
+class Projectron(Baseline):
+    """The Projectron (Orabona, Keshet and Caputo, 2008).
+
+    A kernel perceptron: a mistake makes its instance a support if it is far enough from the span of those there are.
+    Otherwise, and once there are `budget` of them, the projection of the instance on the supports is learned.
+
+    Parameters
+    ----------
+    budget : int, default=100
+        Largest number of supports.
+    tolerance : float or None, default=None
+        Distance from the span of the supports up to which an instance is projected on them, η in the publication;
+        None makes every instance a support that is not in it, as long as the budget lasts.
+    scale : float or "auto", default="auto"
+        Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
+    scaling : {"running", "none"}, default="running"
+        Whether columns are standardised by their running mean and deviation, or left as they are.
+
+    Examples
+    --------
+    >>> from driftline.baselines import Projectron
+    >>> from driftline.streams import RotatingGaussians
+    >>> X, y = RotatingGaussians().sample(1000, seed=0)
+    >>> bool((Projectron().prequential(X, y).predictions != y).mean() < 0.25)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int = 100,
+        tolerance: float | None = None,
+        scale: float | str = "auto",
+        scaling: str = "running",
+    ) -> None:
+        self.budget = budget
+        self.tolerance = tolerance
+        self.scale = scale
+        self.scaling = scaling
+
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "Projecting":
+        return Projecting(n_columns, parameters["budget"], kernel_scale(parameters, n_columns), parameters["tolerance"])
+
+
+class Projecting(SpanningSet):
+    """The method: see `Projectron`."""
+
+    def advance(self, Z: Matrix, labels: Labels) -> Labels:
+        """Predict each row, then learn its label."""
+        parts = self._supports, self._weights, self._count, self._inverse
+        return advance(Z, labels, *parts, self._scale, self._near)
+
+
+@kernel
+def advance(
+    Z: Matrix,
+    labels: Labels,
+    supports: Matrix,
+    weights: Matrix,
+    count: Indices,
+    inverse: Matrix,
+    scale: float,
+    near: float,
+) -> Labels:
+    """Predict each row; learn from mistakes."""
+    predictions = np.empty(len(Z), np.int64)
+    row, coefficients = np.empty(len(supports)), np.empty(len(supports))
+    scores = np.empty(len(weights))
+    for t in range(len(Z)):
+        y = labels[t]
+        gaussian_row(Z[t], supports, count[0], scale, row)
+        expand(row, count[0], weights, scores)
+        predictions[t] = winner(scores)
+        if predictions[t] != y:
+            r = rival(scores, y)
+            absorb(Z[t], y, r, row, supports, weights, count, inverse, near, coefficients)
+    return predictions
