@@ -218,7 +218,7 @@ def test_norma_without_all_that_is_the_kernel_perceptron():
 
 def test_norma_puts_the_wanted_share_below_its_margin():
     Z, y = stream(5, 2, 6000)
-    model = NORMA(nu=0.3, learning_rate=0.05, scaling="none", scale=SCALE)
+    model = NORMA(nu=0.3, learning_rate=0.05, decay=0.1, scaling="none", scale=SCALE)
     model.partial_fit(Z[:3000], y[:3000], classes=[0, 1])
     begun = int(model._learner._method.state()["count"][0])
     model.partial_fit(Z[3000:], y[3000:])

@@ -136,7 +136,7 @@ def n_active(t: int) -> int:
 @kernel
 def step_size(k: int) -> float:
     """Return η_k = min(1/S, S^(-k/2)) of the k-th memory, counted from 1."""
-    return min(1.0 / BASE, float(BASE) ** (-0.5 * k))
+    return min(1.0 / BASE, math.pow(BASE, -0.5 * k))
 
 
 @kernel
