@@ -55,12 +55,20 @@ def source_of_seeds(value: Any) -> Any:
     return value
 
 
+READING: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False, "input_name": "X"}
+
+
+def _is_matrix(X: Any) -> bool:
+    """Return whether scikit-learn would hand this back as it is, which for a single row it finds out slowly."""
+    return type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
+
+
 def read_rows(X: Any) -> Matrix:
     """Return X as a matrix of floats, none of them larger than `LARGEST` but some perhaps NaN."""
     if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
         raise DataTypeError(f"X holds {X.dtype}; expected numbers: convert dates to numbers first")
     try:
-        rows: Matrix = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
+        rows: Matrix = X if _is_matrix(X) else check_array(X, **READING)
     except (ValueError, TypeError) as error:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
@@ -95,6 +103,9 @@ def _first_unreadable(X: Any) -> str:
 
 def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> None:
     """Refuse a table whose columns are not those that the estimator began with, or remember them."""
+    has_names = reset or hasattr(estimator, "feature_names_in_")
+    if not has_names and _is_matrix(X) and X.shape[1] == estimator.n_features_in_:
+        return
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     except TypeError as error:
@@ -107,6 +118,9 @@ def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArra
     """Return y as a vector of labels, as many as rows if their number is given."""
     if y is None:
         raise DataError("a classifier requires y to be passed, but the target y is None")
+    # Whole numbers and text in a vector are labels: scikit-learn's checks say so too, but slowly for a single one.
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and y.size == n_rows:
+        return y
     try:
         labels: LabelArray = column_or_1d(y, warn=True)
         if labels.dtype == object:
