@@ -126,6 +126,11 @@ class MethodLearner:
             part.restore(owned)
         self.n_steps = int(state["n_steps"][0])
 
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        """Continue from a pickle, whose arrays may lie in a file that cannot be written to."""
+        self.__dict__.update(fields)
+        self.restore(self.state())
+
 
 class Keeping:
     """A part whose state is some arrays, kept in attributes."""
