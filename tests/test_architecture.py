@@ -40,3 +40,12 @@ print(len(kernels), sum(len(kernel.signatures) for kernel in kernels))
     n_kernels, n_compiled = map(int, run(code))
     assert n_kernels > 5
     assert n_compiled == 0
+
+
+def test_other_libraries_are_imported_only_where_their_classifiers_are_made():
+    code = """
+import sys, driftline.adapters, driftline.registry as registry
+[registry.describe(name).missing for name in registry.names()]
+print(*sys.modules)
+"""
+    assert not {"river", "capymoa", "jpype"} & set(run(code))

@@ -43,6 +43,14 @@ class Slow(Constant):
         return self.assess(X, y)
 
 
+class Announced(Constant):
+    needs_classes = True
+
+    def prequential(self, X, y, classes=None, timestamps=None):
+        self.announced = classes
+        return self.assess(X, y)
+
+
 def run(model, stream, folder, **options):
     return evaluate(model, stream, checkpoint=folder, progress=False, **options)
 
@@ -591,3 +599,10 @@ def test_late_labels_are_learned_one_at_a_time(tmp_path):
     for t in [*(t for pair in zip(range(30), range(30, 60), strict=True) for t in pair)]:
         twin.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
     assert np.array_equal(late.coef_, twin.coef_)
+
+
+def test_classes_are_announced_to_those_that_need_them_and_to_no_other_that_takes_blocks():
+    stream = ArrayStream(*small_stream(n_classes=3))
+    assert evaluate(Announced(), stream, progress=False).model.announced.tolist() == [0, 1, 2]
+    other = type("Other", (Announced,), {"needs_classes": False})
+    assert evaluate(other(), stream, progress=False).model.announced is None

@@ -8,6 +8,7 @@ from rich.console import Console
 from driftline import __version__
 from driftline.cli.data import data
 from driftline.cli.demo import run_demo
+from driftline.cli.models import models
 
 app = typer.Typer(
     help="Classifiers for streams that change, with a bound on their error at every step.",
@@ -15,6 +16,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(data, name="data")
+app.command()(models)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,14 +1,13 @@
 """The commands about published streams: list them, say what is known of one, fetch them."""
 
-import json
 from dataclasses import asdict
-from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from driftline.cli.output import Json, print_json, wrapped
 from driftline.errors import DriftlineError
 from driftline.streams.catalogue import Column, Dataset, Statistics, describe, names
 from driftline.streams.loading import normal_form
@@ -22,7 +21,6 @@ data = typer.Typer(
 )
 INDENT = 12
 """Width of the headings of what is known of a stream."""
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 @data.command("list")
@@ -34,7 +32,7 @@ def list_all(as_json: Json = False) -> None:
     """
     datasets = [describe(name) for name in names()]
     if as_json:
-        _print_json([_record(dataset) for dataset in datasets])
+        print_json([_record(dataset) for dataset in datasets])
         return
     table = Table(caption="! beware: driftline data info NAME says of what", caption_justify="left")
     table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
@@ -63,14 +61,14 @@ def info(
     """Say all that is known of a published stream: columns, traps, origin, licence, digests, and where it is."""
     dataset = describe(name)
     if as_json:
-        _print_json(_record(dataset))
+        print_json(_record(dataset))
         return
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    console.print(_wrap(f"{dataset.name}: {dataset.title}", console.width, indent=0), style="bold", end="\n\n")
+    console.print(wrapped(f"{dataset.name}: {dataset.title}", console.width, indent=0), style="bold", end="\n\n")
     for heading, text in _facts(dataset, find(dataset)):
         for i, paragraph in enumerate(text.splitlines()):
             console.print(f"{'' if i else heading:<{INDENT}}", style="bold", end="")
-            console.print(_wrap(paragraph, console.width, INDENT))
+            console.print(wrapped(paragraph, console.width, INDENT))
 
 
 @data.command()
@@ -153,13 +151,3 @@ def _statistics(statistics: Statistics | None) -> str:
         f"{statistics.rows:,} rows × {statistics.columns}, {statistics.classes} classes, "
         f"majority {statistics.majority}%, no change {statistics.no_change}%"
     )
-
-
-def _wrap(paragraph: str, width: int, indent: int) -> str:
-    """Return a paragraph in lines, all but the first of them indented; words such as addresses stay whole."""
-    lines = wrap(paragraph, max(width - indent, 20), break_long_words=False, break_on_hyphens=False)
-    return f"\n{'':{indent}}".join(lines)
-
-
-def _print_json(content: Any) -> None:
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

@@ -166,6 +166,11 @@ def _remedied(error: Exception, row: Block) -> str:
     return str(error)
 
 
+def needs_classes(model: Any) -> bool:
+    """Return whether a classifier must be told all classes at the start, as those of scikit-learn must."""
+    return not isinstance(model, PrequentialClassifier) or bool(getattr(model, "needs_classes", False))
+
+
 def examinee(model: Any, classes: LabelArray | None) -> Examinee:
     """Return the model behind the interface of the evaluation.
 

@@ -21,7 +21,7 @@ from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.checkpoint import NAME, held, read_run
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import Pending, TimeDelay, schedule
-from driftline.evaluation.examinees import ObservingClassifier, PrequentialClassifier, examinee
+from driftline.evaluation.examinees import ObservingClassifier, examinee, needs_classes
 from driftline.evaluation.records import list_parts
 from driftline.evaluation.run import Run, State
 from driftline.evaluation.summary import Summary, Tally, Window
@@ -82,7 +82,7 @@ def evaluate(
     limit : int, optional
         Number of rows to stop after.
     classes : array-like, optional
-        The classes that will occur. AMRC does without; for those of scikit-learn they are taken from the stream.
+        The classes that will occur. AMRC does without; for those that do not they are taken from the stream.
     window : int, default=500
         Rows in a window of the summary.
     delta : float, default=0.05
@@ -122,7 +122,7 @@ def evaluate(
     if resume and checkpoint is None:
         raise ConfigError("resume=True continues the run in a folder: name it as checkpoint=…")
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
-    if announced is None and not isinstance(model, PrequentialClassifier):
+    if announced is None and needs_classes(model):
         announced = stream.classes()
     arrivals = None if isinstance(delay, Integral) and delay == 0 else schedule(delay)
     about = {

@@ -1,0 +1,297 @@
+"""What classifiers of other libraries share: they take one row at a time, in a form of their own."""
+
+import inspect
+import math
+import time
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError
+from driftline.estimator import OnlineClassifier
+from driftline.types import Answers, LabelArray, Labels, Matrix, Predicted, State, Vector
+
+
+class ForeignModel(Protocol):
+    """A model of another library, on one row at a time and on positions of classes."""
+
+    name: str
+    """What to call it in messages."""
+    classes: list[Any]
+    """The labels that may occur, by position."""
+
+    @property
+    def trained(self) -> Any:
+        """The model as its library knows it."""
+
+    def check_room(self) -> None:
+        """Refuse one more class, if there is no room for it."""
+
+    def instance(self, row: list[float]) -> Any:
+        """Return a row, NaN where a value is missing, in the form that the library wants."""
+
+    def ask(self, instance: Any) -> tuple[int, list[float] | None]:
+        """Return the class predicted, -1 if there is none, and what each class is given; None if that is not known."""
+
+    def learn(self, instance: Any, label: int) -> None:
+        """Learn the label of an instance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Given(Predicted):
+    """What was predicted of some rows, and what was given to their true labels: NaN without probabilities."""
+
+    given: Vector
+
+
+class RowLearner:
+    """A foreign model as a learner: asked and taught one row at a time.
+
+    Parameters
+    ----------
+    model : ForeignModel
+        The model.
+    """
+
+    def __init__(self, model: ForeignModel) -> None:
+        self.model = model
+        self.newcomer: Any = None
+        """The label of the class that is next to join, if one does."""
+        self.asks = True
+        """Whether it predicts rows before it learns them: that takes its time, where nobody looks."""
+        self.n_steps = 0
+        self.n_missing = 0
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes known."""
+        return len(self.model.classes)
+
+    def add_class(self) -> None:
+        """Make room for one more class."""
+        self.model.check_room()
+        self.model.classes.append(self.newcomer)
+
+    def most_likely(self, X: Matrix) -> Labels:
+        """Return the position of the label predicted for each row."""
+        return self.foresee(X, np.zeros(len(X), np.int64)).predictions
+
+    def probabilities(self, X: Matrix) -> Matrix:
+        """Return what each class is given for each row; refused where the model has no probabilities."""
+        shares = self._ask_and_learn(X, None)[1]
+        if None in shares:
+            raise ConfigError(f"{self.model.name} has no probabilities; use predict")
+        return np.array(shares)
+
+    def foresee(self, X: Matrix, labels: Labels) -> Given:
+        """Return what is predicted for rows; changes nothing."""
+        return _given(labels, *self._ask_and_learn(X, None))
+
+    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Given:  # time does not matter
+        """Predict each row, then learn its label; one beyond the known classes, which comes alone, adds one."""
+        return _given(labels, *self._ask_and_learn(X, labels.tolist()))
+
+    def _ask_and_learn(
+        self, X: Matrix, labels: list[int] | None
+    ) -> tuple[list[int], list[list[float] | None], list[float], list[float]]:
+        """Return predictions, what each class is given, and the times that asking and learning took, of each row."""
+        predictions, given, asking, learning = [], [], [], []
+        missing = np.isnan(X).sum(axis=1).tolist()
+        clock, model, known = time.perf_counter, self.model, self.n_classes
+        for t, row in enumerate(X.tolist()):
+            begun = clock()
+            try:
+                instance = model.instance(row)
+                prediction, shares = self._asked(instance) if self.asks or labels is None else (-1, None)
+                asked = clock()
+                if labels is not None:
+                    if labels[t] == self.n_classes:
+                        self.add_class()
+                    model.learn(instance, labels[t])
+                    self.n_steps += 1
+                    self.n_missing += missing[t]
+            except Exception as error:  # whatever the library raises
+                del model.classes[known:]  # a class that was to join comes alone, and has not joined
+                if isinstance(error, DriftlineError):
+                    raise
+                place = f"row {t} of X" if labels is None else f"the row that follows the {self.n_steps} learned"
+                remedy = "; it has missing values: fill them first" if missing[t] else ""
+                raise DataError(f"{model.name} cannot use {place} ({type(error).__name__}: {error}){remedy}") from error
+            predictions.append(prediction)
+            given.append(shares)
+            asking.append(asked - begun)
+            learning.append(0.0 if labels is None else clock() - asked)
+        return predictions, given, asking, learning
+
+    def _asked(self, instance: Any) -> tuple[int, list[float] | None]:
+        """Return what the model says; a model that says nothing yet, of classes that are known, deems all alike."""
+        n = self.n_classes
+        if n == 0:
+            return -1, []
+        position, shares = self.model.ask(instance)
+        if shares is not None:
+            total = sum(shares)
+            shares = [share / total for share in shares] if 0.0 < total < math.inf else [1.0 / n] * n
+        return max(position, 0), shares
+
+    def state(self) -> State:
+        """Refuse: only the library knows its arrays."""
+        raise CheckpointError(f"{self.model.name} cannot be saved in a file of ours; pickle the classifier instead")
+
+    def restore(self, state: State) -> None:
+        """Refuse: there is nothing to continue from."""
+        raise CheckpointError(f"{self.model.name} cannot be read from a file of ours; unpickle the classifier instead")
+
+
+def _given(
+    labels: Labels,
+    predictions: list[int],
+    shares: list[list[float] | None],
+    asking: list[float],
+    learning: list[float],
+) -> Given:
+    pairs = zip(shares, labels.tolist(), strict=True)
+    given = [math.nan if each is None else each[label] if label < len(each) else 0.0 for each, label in pairs]
+    return Given(
+        predictions=np.array(predictions),
+        labels=labels,
+        given=np.array(given),
+        predict_seconds=np.array(asking),
+        learn_seconds=np.array(learning),
+    )
+
+
+class ForeignClassifier(OnlineClassifier[Given]):
+    """A classifier of another library: all but the parameters and the model."""
+
+    _learner: RowLearner
+    _columns: list[str]
+
+    def _start(self, X: Any, rows: Matrix, expected: LabelArray) -> None:
+        names: Iterable[Any] = getattr(X, "columns", (f"x{j}" for j in range(rows.shape[1])))
+        self._columns = [str(name) for name in names]
+        super()._start(X, rows, expected)
+        self._learner.model.classes[:] = expected.tolist()
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Self:
+        """Learn from the rows of X in order, continuing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances in stream order; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like, optional
+            At the first call: the classes to expect.
+        timestamps : array-like of shape (n_samples,), optional
+            Times of the instances that never decrease; they change nothing.
+
+        Returns
+        -------
+        ForeignClassifier
+            The estimator itself.
+        """
+        block = self._begin(X, y, classes, timestamps)
+        self._learner.asks = False
+        try:
+            for _ in self._advance(block):
+                pass
+        finally:
+            self._learner.asks = True
+        return self
+
+    def _places(self, labels: list[Any]) -> Labels:
+        self._learner.newcomer = labels[0]
+        return super()._places(labels)
+
+    @property
+    def model_(self) -> Any:
+        """The model as its library knows it, after what it has learned."""
+        check_is_fitted(self)
+        return self._learner.model.trained
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probability of each class for each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, columns in the order of `classes_`.
+        """
+        rows = self._readable(X)
+        return self._learner.probabilities(rows)
+
+    def _answers(self, said: Given, asked: int | None = None) -> Answers:
+        predictions = self._labels_at(said.predictions)
+        return Answers.without_bounds(predictions, said.predict_seconds, said.learn_seconds, said.given)
+
+    def _answers_of_nothing_known(self, n_rows: int) -> Answers:
+        return Answers.without_bounds(np.full(n_rows, None), np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows))
+
+
+def positions(columns: list[str], wanted: Iterable[Any]) -> list[int]:
+    """Return where columns are that were named, or numbered from 0."""
+    found = []
+    for column in wanted:
+        if isinstance(column, str) and column in columns:
+            found.append(columns.index(column))
+        elif isinstance(column, int | np.integer) and 0 <= column < len(columns):
+            found.append(int(column))
+        else:
+            known = ", ".join(columns[:20]) + (", …" if len(columns) > 20 else "")
+            raise ConfigError(
+                f"nominal holds {column!r}; expected names of columns ({known}) or their positions, "
+                f"from 0 to {len(columns) - 1}"
+            )
+    return found
+
+
+def resembling(
+    make: Callable[..., Any],
+    model: Callable[..., Any],
+    *,
+    seed: str = "random_state",
+    without: Collection[str] = (),
+    extra: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """Give a function the parameters and the description of what it makes.
+
+    Parameters
+    ----------
+    make : callable
+        The function, which takes the parameters by name.
+    model : callable
+        A class of another library.
+    seed : str
+        What that library calls the seed: it becomes `random_state`.
+    without : collection of str
+        Parameters that are not passed on.
+    extra : callable, optional
+        What else has parameters: those with a default are added.
+
+    Returns
+    -------
+    callable
+        The function.
+    """
+    listed = {
+        "random_state" if name == seed else name: parameter
+        for source in (model, extra)
+        if source is not None
+        for name, parameter in inspect.signature(source).parameters.items()
+        if name not in without and parameter.default is not inspect.Parameter.empty
+    }
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, kind, default=parameter.default) for name, parameter in listed.items()]
+    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # inspect looks for it
+    make.__doc__ = inspect.getdoc(model)
+    return make

@@ -1,0 +1,128 @@
+"""scikit-learn's classifiers on columns that are standardised as they come."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from driftline.adapters.base import resembling
+from driftline.types import LabelArray, Matrix
+
+
+class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier behind scikit-learn's StandardScaler, both learning online.
+
+    Parameters
+    ----------
+    classifier : estimator
+        A classifier with `partial_fit`; it is cloned at first use.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    scaler_, classifier_ : StandardScaler, estimator
+        The parts, after what they have learned.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> model = ScaledClassifier(SGDClassifier(loss="log_loss", random_state=0))
+    >>> model.partial_fit([[1000.0], [3000.0]], ["low", "high"], classes=["high", "low"]).predict([[1100.0]])
+    array(['low'], dtype='<U4')
+    """
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything, then learn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        Returns
+        -------
+        ScaledClassifier
+            The estimator itself.
+        """
+        self._begin()
+        return self.partial_fit(X, y, classes=np.unique(y))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn the mean and deviation of the columns from the rows, then the classifier from the rows scaled.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        classes : array-like, optional
+            At the first call: all classes that will occur.
+
+        Returns
+        -------
+        ScaledClassifier
+            The estimator itself.
+        """
+        if not hasattr(self, "classifier_"):
+            self._begin()
+        self.classifier_.partial_fit(self.scaler_.partial_fit(X).transform(X), y, classes=classes)
+        return self
+
+    def _begin(self) -> None:
+        self.scaler_, self.classifier_ = StandardScaler(), clone(self.classifier)
+
+    @property
+    def classes_(self) -> LabelArray:
+        """The classes, in the order of the columns of `predict_proba`."""
+        labels: LabelArray = self.classifier_.classes_
+        return labels
+
+    def predict(self, X: Any) -> LabelArray:
+        """Return a label for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        check_is_fitted(self, "classifier_")
+        labels: LabelArray = self.classifier_.predict(self.scaler_.transform(X))
+        return labels
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probability of each class for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, columns in the order of `classes_`.
+        """
+        check_is_fitted(self, "classifier_")
+        probabilities: Matrix = self.classifier_.predict_proba(self.scaler_.transform(X))
+        return probabilities
+
+
+def sgd(**parameters: Any) -> ScaledClassifier:
+    """Return a scaled SGDClassifier."""
+    return ScaledClassifier(SGDClassifier(**parameters))
+
+
+resembling(sgd, SGDClassifier)
