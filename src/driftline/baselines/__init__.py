@@ -1,5 +1,6 @@
 """The methods that the paper compares AMRC with, and floors that any method should beat."""
 
+from driftline.baselines.floors import Majority, NoChange, WindowedMajority
 from driftline.baselines.rbp import RBP
 
-__all__ = ["RBP"]
+__all__ = ["RBP", "Majority", "NoChange", "WindowedMajority"]

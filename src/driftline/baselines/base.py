@@ -158,6 +158,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "scaling": partial(one_of, words=("running", "none")),
     "random_state": lambda _, value: source_of_seeds(value),
     "tolerance": _tolerance,
+    "window": partial(whole_number, at_least=1),
 }
 """What each parameter may be; it means the same in every method that has it."""
 
