@@ -46,6 +46,18 @@ def real_number(name: str, value: Any, *, above: float, below: float) -> float:
     return float(value)
 
 
+def positions(name: str, value: Any) -> list[int]:
+    """Return a sequence of whole numbers from 0 up, or None, as a list in order and without repetitions."""
+    try:
+        given = np.asarray(() if value is None else value)
+    except ValueError:  # lists of different lengths
+        given = np.array(None)
+    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
+        raise ConfigError(f"{name} must be a sequence of positions, whole numbers from 0 up; got {value!r}")
+    places: list[int] = np.unique(given).tolist()
+    return places
+
+
 def source_of_seeds(value: Any) -> Any:
     """Return what scikit-learn takes as a `random_state`, or refuse it."""
     try:

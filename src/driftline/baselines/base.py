@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from driftline._validation import one_of, real_number, source_of_seeds, whole_number
+from driftline._validation import one_of, positions, real_number, source_of_seeds, whole_number
 from driftline.estimator import OnlineClassifier
 from driftline.features import RunningColumns
 from driftline.types import Labels, Matrix, Predicted, State, Vector
@@ -152,11 +152,17 @@ def _tolerance(name: str, value: Any) -> float | None:
 
 
 _positive = partial(real_number, above=0.0, below=math.inf)
+_fraction = partial(real_number, above=0.0, below=1.0)
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "beta": _fraction,
     "budget": partial(whole_number, at_least=1),
+    "max_experts": partial(whole_number, at_least=1),
+    "nominal": positions,
+    "period": partial(whole_number, at_least=1),
     "scale": _scale,
     "scaling": partial(one_of, words=("running", "none")),
     "random_state": lambda _, value: source_of_seeds(value),
+    "threshold": _fraction,
     "tolerance": _tolerance,
     "window": partial(whole_number, at_least=1),
 }
