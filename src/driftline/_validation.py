@@ -12,14 +12,18 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from driftline.errors import ConfigError, DataError, DataTypeError
 from driftline.types import LARGEST, LabelArray, Matrix, Vector
 
+LARGEST_COUNT = 2**31 - 1
+"""The largest whole number that a parameter may be."""
 LONGEST = 1e15
 """The longest time between two instances: its powers in the filters are still finite."""
 
 
 def whole_number(name: str, value: Any, *, at_least: int) -> int:
-    """Return a whole number as a plain one, or refuse what is none or too small."""
+    """Return a whole number as a plain one, or refuse what is none or too small or absurdly large."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
+    if value > LARGEST_COUNT:
+        raise ConfigError(f"{name} must be a whole number up to {LARGEST_COUNT}; got {value!r}")
     return int(value)
 
 
@@ -44,6 +48,18 @@ def real_number(name: str, value: Any, *, above: float, below: float, or_lowest:
         wanted = "a positive number" if (above, below) == (0.0, np.inf) else f"a number between {above} and {below}"
         raise ConfigError(f"{name} must be {wanted}{f', or {above}' if or_lowest else ''}; got {value!r}")
     return float(value)
+
+
+def positions(name: str, value: Any) -> list[int]:
+    """Return a sequence of whole numbers from 0 up, or None, as a list in order and without repetitions."""
+    try:
+        given = np.asarray(() if value is None else value)
+    except ValueError:  # lists of different lengths
+        given = np.array(None)
+    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
+        raise ConfigError(f"{name} must be a sequence of positions, whole numbers from 0 up; got {value!r}")
+    places: list[int] = np.unique(given).tolist()
+    return places
 
 
 def source_of_seeds(value: Any) -> Any:

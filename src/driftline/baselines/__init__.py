@@ -1,6 +1,8 @@
 """The methods that the paper compares AMRC with, and floors that any method should beat."""
 
 from driftline.baselines.adaraker import AdaRaker
+from driftline.baselines.dwm import DWM
+from driftline.baselines.floors import Majority, NoChange, WindowedMajority
 from driftline.baselines.fogd import FOGD
 from driftline.baselines.forgetron import Forgetron
 from driftline.baselines.lambda_perceptron import LambdaPerceptron
@@ -11,6 +13,7 @@ from driftline.baselines.projectron_plus import ProjectronPlusPlus
 from driftline.baselines.rbp import RBP
 
 __all__ = [
+    "DWM",
     "FOGD",
     "NOGD",
     "NORMA",
@@ -18,6 +21,9 @@ __all__ = [
     "AdaRaker",
     "Forgetron",
     "LambdaPerceptron",
+    "Majority",
+    "NoChange",
     "Projectron",
     "ProjectronPlusPlus",
+    "WindowedMajority",
 ]

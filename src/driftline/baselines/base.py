@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from driftline._validation import flag, one_of, real_number, source_of_seeds, whole_number
+from driftline._validation import flag, one_of, positions, real_number, source_of_seeds, whole_number
 from driftline.estimator import OnlineClassifier
 from driftline.features import RunningColumns
 from driftline.types import Labels, Matrix, Predicted, State, Vector
@@ -161,20 +161,28 @@ def _unless(exception: Any, check: Check) -> Check:
 
 
 _positive = partial(real_number, above=0.0, below=math.inf)
-_share = partial(real_number, above=0.0, below=1.0, or_lowest=True)
+_fraction = partial(real_number, above=0.0, below=1.0)
+_share = partial(_fraction, or_lowest=True)
+_number = partial(whole_number, at_least=1)
 CHECKS: dict[str, Check] = {
-    "budget": partial(whole_number, at_least=1),
+    "beta": _fraction,
+    "budget": _number,
     "decay": _share,
     "intercept": flag,
     "learning_rate": _positive,
     "margin": partial(_positive, or_lowest=True),
-    "n_components": partial(whole_number, at_least=1),
+    "max_experts": _number,
+    "n_components": _number,
+    "nominal": positions,
     "nu": _unless(None, _share),
+    "period": _number,
     "random_state": lambda _, value: source_of_seeds(value),
-    "rank": _share,
+    "rank": _fraction,
     "scale": _unless("auto", _positive),
     "scaling": partial(one_of, words=("running", "none")),
+    "threshold": _fraction,
     "tolerance": _unless(None, _positive),
+    "window": _number,
 }
 """What each parameter may be; it means the same in every method that has it."""
 
@@ -191,7 +199,7 @@ class Baseline(OnlineClassifier[Predicted]):
     n_steps_ : int
         Number of labelled instances learned from.
     n_missing_ : int
-        Number of missing values among them, each replaced by its column's running mean.
+        Number of missing values among them: replaced by the running mean of their column, but passed over by `DWM`.
     """
 
     def _checked_parameters(self) -> dict[str, Any]:
