@@ -167,10 +167,18 @@ class Space:
             Members(**part("members")),
             Ladder(**part("ladder")),
         )
-        self._room = _new_room(*self._members.mu.shape[1:])
-        self._room.centres[:] = state["centres"]
+        self._room = self._blank_room(state["centres"])
         if not isinstance(self._features, FourierFeatures):
             self._features.restore(part("features"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle no working memory, which predictions overwrite: a model that was asked is pickled as before."""
+        return self.__dict__ | {"_room": self._blank_room(self._room.centres)}
+
+    def _blank_room(self, centres: Any) -> Room:
+        room = _new_room(*self._members.mu.shape[1:])
+        room.centres[:] = centres
+        return room
 
 
 def ages_of(gain: float) -> Vector:
