@@ -29,7 +29,6 @@ from driftline.baselines import (
     ProjectronPlusPlus,
 )
 from driftline.streams import RangeScaled, load
-from driftline.streams.catalogue import describe
 from driftline.tuning import choose_scale
 from provenance import keep
 
@@ -50,8 +49,8 @@ PUBLISHED = {
     "Deterministic AMRC": (30.0, 33.9, 30.0, 33.4, 32.0, 29.9, 33.9),
 }
 """Errors in %, in the order of the streams."""
-WIDE = 2.0**-3
-"""A scale that no cross-validation chose, and that is close to what the paper's cells of methods with supports show."""
+GRID = tuple(2.0**i for i in range(-8, 9))
+"""The scales that the two stages of the cross-validation can choose, and those between them."""
 SEEDS = range(5)
 N_NEAR = 5.0
 
@@ -73,28 +72,48 @@ METHODS = {
 AS_PUBLISHED = {"unobserved": "hold", "label_variance": "sample"}
 QUICK = {"n_iterations": 500}
 """While the scale of AMRC is chosen: by the paper's Table 4 that changes little."""
-WITH_SUPPORTS = ("RBP", "Projectron", "Projectron++", "NORMA", "NOGD", "Forgetron")
+WITH_KERNELS = ("RBP", "Projectron", "Projectron++", "NORMA", "NOGD", "FOGD", "Forgetron")
+EXPLANATION = """
+## Row by row
+
+- **RBP, Projectron, Projectron++, Forgetron, NOGD.** At the scales that cross-validation chooses they err less than
+  published, by 5 to 15 points where columns are zeros and ones. The published figures are those of kernels so wide that
+  the functions are nearly linear: one small scale for all streams, the same within a factor of 4 for all five methods,
+  comes near them (second table). Which scale the authors used is not published. At no scale does a method err as
+  published on all streams and as little as here.
+- **NORMA.** The settings are not published. The defaults here (step 1/2, decay 0.01, fixed margin 1, no offset) did
+  best on these streams. With an offset it comes nearer to the published figures, and errs more.
+- **FOGD.** As the others, but nearest at a scale far too large, at which features of different rows have nothing in
+  common: as if the scale were the width of the kernel, and not its inverse.
+- **AdaRaker.** It has fixed scales, so that all depends on the columns'. With the columns as the files have them it is
+  within 5 points of the published figures but on usenet1 and usenet2, and errs as often as a guess on half of the
+  streams, as published. Scaled, it errs less.
+- **λ-perceptron.** A reconstruction: the authors' text was not at hand. Only the size of the error can be compared.
+- **DWM.** All columns as numbers, with Gaussian densities. german is the exception: published is 41 %, more than the
+  30 % of the smaller class. No reading of the columns, as numbers or names, comes near that.
+- **Unidimensional AMRC, AMRC, Deterministic AMRC.** One seed; the scale is chosen for the deterministic rule, with
+  500 iterations instead of 2000.
+"""
 
 
-def data(name):
-    """Return a stream as the paper has it, with its rows and labels."""
-    stream = RangeScaled(load(name))
+def data(name, scaled=True):
+    """Return a stream, as a rule scaled as the paper has it, with its rows and labels."""
+    stream = RangeScaled(load(name)) if scaled else load(name)
     blocks = list(stream.blocks())
     return stream, np.concatenate([block.rows for block in blocks]), np.concatenate([block.labels for block in blocks])
 
 
-def built(kind, name, **changes):
-    """Return a classifier for a stream."""
+def built(kind, **changes):
+    """Return a classifier, with those of the settings that it has."""
     parameters = kind().get_params()
     settings = AS_PUBLISHED | {"scaling": "none"} | changes
-    settings["nominal"] = [j for j, column in enumerate(describe(name).columns) if column.kind != "numeric"]
     return kind(**{key: value for key, value in settings.items() if key in parameters})
 
 
-def answers(kind, name, **changes):
+def answers(kind, name, scaled=True, **changes):
     """Return what a classifier says, and the labels."""
-    _, X, y = data(name)
-    return built(kind, name, **changes).prequential(X, y, classes=np.unique(y)), y
+    _, X, y = data(name, scaled)
+    return built(kind, **changes).prequential(X, y, classes=np.unique(y)), y
 
 
 def error_of(kind, name, **changes):
@@ -115,52 +134,64 @@ def errors_of_amrc(name, scale):
     }
 
 
-def cells_of(method, name, scale):
-    """Return the scale, given or chosen by the paper's cross-validation, and the error of each row of a method."""
+def cells_of(method, name):
+    """Return the scale that the paper's cross-validation chooses, and the error of each row of a method."""
     kind = METHODS[method]
     if "scale" not in kind().get_params():
         return {(method, name): (None, error_of(kind, name))}
-    if scale is None:
-        scale = choose_scale(built(kind, name, **QUICK), data(name)[0], progress=False).scale
+    scale = choose_scale(built(kind, **QUICK), data(name)[0], progress=False).scale
     errors = errors_of_amrc(name, scale) if kind is PaperAMRC else {method: error_of(kind, name, scale=scale)}
     return {(row, name): (scale, error) for row, error in errors.items()}
 
 
-def run(methods, names, scale, jobs, description):
-    """Run methods, all at a scale or each at its own; return scales and errors."""
-    tasks = [delayed(cells_of)(method, name, scale) for name, method in product(names, reversed(methods))]
-    done = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
+def nearest_of(method, names):
+    """Return the cells of a method at that one scale for all streams that is nearest to the published figures."""
+    if method == "AdaRaker":
+        return {(method, name): (None, error_of(AdaRaker, name, scaled=False)) for name in names}
+    tried = [
+        {(method, name): (scale, error_of(METHODS[method], name, scale=scale)) for name in names} for scale in GRID
+    ]
+    return min(tried, key=lambda cells: np.mean(np.abs(differences(cells))))
+
+
+def run(function, tasks, jobs, description):
+    """Run some tasks; return all cells."""
+    done = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(function)(*task) for task in tasks)
     cells = {}
     for some in track(done, description, len(tasks), transient=True, console=Console(stderr=True)):
         cells |= some
     return cells
 
 
+def differences(cells):
+    """Return by how much each cell is above the published one."""
+    return np.array([error - PUBLISHED[row][STREAMS.index(name)] for (row, name), (_, error) in cells.items()])
+
+
 def table(cells, rows, names):
     """Return lines of Markdown: errors, with the published ones and the scales in brackets."""
     lines = [
-        f"| | {' | '.join(names)} | mean difference |",
-        "|---|" + "---|" * (len(names) + 1),
+        f"| | {' | '.join(names)} | mean difference | mean distance |",
+        "|---|" + "---|" * (len(names) + 2),
     ]
     for row in rows:
-        shown, differences = [], []
+        shown, own = [], {key: cell for key, cell in cells.items() if key[0] == row}
         for name in names:
-            scale, error = cells[row, name]
-            published = PUBLISHED[row][STREAMS.index(name)]
-            differences.append(error - published)
+            scale, error = own[row, name]
             at = "" if scale is None else f"; 2^{np.log2(scale):.0f}"
-            shown.append(f"{error:.1f} ({published:.1f}{at})")
-        lines.append(f"| {row} | {' | '.join(shown)} | {np.mean(differences):+.1f} |")
+            shown.append(f"{error:.1f} ({PUBLISHED[row][STREAMS.index(name)]:.1f}{at})")
+        gaps = differences(own)
+        lines.append(f"| {row} | {' | '.join(shown)} | {np.mean(gaps):+.1f} | {np.mean(np.abs(gaps)):.1f} |")
     return lines
 
 
 def closeness(cells):
     """Return a sentence that says how many cells are near the published ones, and how many are better."""
-    differences = np.array([error - PUBLISHED[row][STREAMS.index(name)] for (row, name), (_, error) in cells.items()])
-    near, lower = np.sum(np.abs(differences) <= N_NEAR), np.sum(differences < -N_NEAR)
+    gaps = differences(cells)
+    near, lower = np.sum(np.abs(gaps) <= N_NEAR), np.sum(gaps < -N_NEAR)
     return (
-        f"Of {len(differences)} cells {near} are within {N_NEAR:g} points of the published ones, {lower} are lower by "
-        f"more, and {len(differences) - near - lower} higher by more."
+        f"Of {len(gaps)} cells {near} are within {N_NEAR:g} points of the published ones, {lower} are lower by "
+        f"more, and {len(gaps) - near - lower} higher by more."
     )
 
 
@@ -172,20 +203,26 @@ def main():
     parser.add_argument("--write", action="store_true", help="write results/table1.md")
     arguments = parser.parse_args()
     names = arguments.names or STREAMS
-    own = run(list(METHODS), names, None, arguments.jobs, "scales by cross-validation")
-    wide = run(WITH_SUPPORTS, names, WIDE, arguments.jobs, "one scale for all")
+    tasks = list(product(reversed(METHODS), names))  # AMRC, which takes longest, first
+    own = run(cells_of, tasks, arguments.jobs, "scales by cross-validation")
+    others = ("AdaRaker", *WITH_KERNELS)
+    nearest = run(nearest_of, [(method, names) for method in others], arguments.jobs, "what comes near")
     lines = [
-        "Errors in %, in brackets the published ones and the scale chosen.",
+        "Errors in %; in brackets the published ones and the scale chosen by cross-validation.",
         "",
         *table(own, PUBLISHED, names),
         "",
         closeness(own),
         "",
-        "## The methods with supports, all with the kernel scale 2^-3",
+        "## What comes near the published figures",
         "",
-        *table(wide, WITH_SUPPORTS, names),
+        "Kernel methods at one scale for all streams, that which comes nearest to what is published of the method; "
+        "AdaRaker on columns that are not scaled.",
         "",
-        closeness(wide),
+        *table(nearest, others, names),
+        "",
+        closeness(nearest),
+        EXPLANATION,
     ]
     Console().print("\n".join(lines), markup=False, soft_wrap=True)
     if arguments.write:

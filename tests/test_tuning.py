@@ -1,6 +1,5 @@
 """The choice of a kernel's scale."""
 
-from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -17,26 +16,24 @@ from driftline.tuning import FIRST_STAGE, SECOND_STAGE, choose_scale
 class Recorder(ClassifierMixin, BaseEstimator):
     """Errs on a share |log2(scale) - 4|/100 of the rows it is asked about, and keeps what it saw."""
 
-    log: ClassVar[list] = []
+    log: ClassVar[dict] = {}
 
     def __init__(self, scale=1.0):
         self.scale = scale
 
     def partial_fit(self, X, y, classes=None):
-        self.learned_, self.classes_ = X[:, 0].tolist(), classes
+        self.learned_ = [*getattr(self, "learned_", []), *X[:, 0].tolist()]
         return self
 
     def predict(self, X):
-        Recorder.log.append((self.scale, self.learned_, X[:, 0].tolist()))
-        wrong = round(abs(np.log2(self.scale) - 4) / 100 * len(X))
-        labels = (X[:, 0] % 2).astype(int)
-        labels[:wrong] = 1 - labels[:wrong]
-        return labels
+        number = int(X[0, 0])
+        Recorder.log.setdefault((self.scale, number % 5), []).append((number, self.learned_))
+        return [(number + (number // 5 % 100 < abs(np.log2(self.scale) - 4))) % 2]
 
 
 @pytest.fixture
 def recorded():
-    Recorder.log = []
+    Recorder.log = {}
     n = np.arange(1000)
     return ArrayStream(n[:, None].astype(float), n % 2)
 
@@ -45,25 +42,24 @@ def test_the_scale_with_the_least_error_is_found_in_two_stages(recorded):
     choice = choose_scale(Recorder(), recorded, progress=False)
     assert choice.scale == 16.0  # near 2^3 of the first stage, and twice that in the second
     assert sorted(choice.errors) == sorted({*FIRST_STAGE, *(8.0 * factor for factor in SECOND_STAGE)})
-    assert choice.errors[8.0] == pytest.approx(0.01)
+    assert choice.errors[8.0] == pytest.approx(0.01, abs=0.002)
     assert choice.n_rows == 1000
 
 
-def test_each_row_is_asked_about_once_and_the_others_are_learned_in_order(recorded):
+def test_each_row_is_asked_about_once_when_those_before_it_in_other_folds_are_learned(recorded):
     choose_scale(Recorder(), recorded, progress=False)
     for scale in FIRST_STAGE:
-        folds = [(learned, asked) for tried, learned, asked in Recorder.log if tried == scale]
-        assert len(folds) == 5
-        assert sorted(chain.from_iterable(asked for _, asked in folds)) == list(range(1000))
-        for learned, asked in folds:
-            assert learned == sorted(set(range(1000)) - set(asked))
-            assert asked == list(range(int(asked[0]), int(asked[-1]) + 1))
+        asked = [number for fold in range(5) for number, _ in Recorder.log[scale, fold]]
+        assert sorted(asked) == list(range(1, 1000))  # before the first there is nothing to ask
+        for fold in range(5):
+            for number, learned in Recorder.log[scale, fold]:
+                assert learned == [other for other in range(number) if other % 5 != fold]
 
 
 def test_only_the_part_that_may_be_seen_is_seen(recorded):
     choice = choose_scale(Recorder(), recorded, n_rows=200, progress=False)
     assert choice.n_rows == 200
-    assert max(max(learned + asked) for _, learned, asked in Recorder.log) == 199
+    assert max(number for asked in Recorder.log.values() for number, _ in asked) == 199
 
 
 def test_of_scales_that_are_alike_the_smallest_is_chosen(recorded):
@@ -94,7 +90,7 @@ def test_the_model_is_left_as_it_is():
     ("model", "options", "error", "message"),
     [
         (SGDClassifier(), {}, ConfigError, "a parameter scale; got SGDClassifier"),
-        (FOGD(), {"n_rows": 3}, ConfigError, "n_rows must be a whole number from 5 up; got 3"),
+        (FOGD(), {"n_rows": 3}, ConfigError, "n_rows must be a whole number from 10 up; got 3"),
         (FOGD(), {"first_stage": []}, ConfigError, "first_stage must be some positive numbers"),
         (FOGD(), {"second_stage": [0.0]}, ConfigError, "second_stage must be some positive numbers"),
     ],
@@ -107,5 +103,5 @@ def test_what_cannot_work_is_refused(recorded, model, options, error, message):
 def test_a_stream_must_be_one_and_have_rows():
     with pytest.raises(ConfigError, match="stream must be a Stream"):
         choose_scale(FOGD(), np.zeros((9, 2)), progress=False)
-    with pytest.raises(DataError, match="has 3 rows, and cross-validation needs at least 5"):
+    with pytest.raises(DataError, match="has 3 rows, and cross-validation needs at least 10"):
         choose_scale(FOGD(), ArrayStream(np.zeros((3, 1)), [0, 1, 0]), progress=False)

@@ -52,8 +52,9 @@ def choose_scale(
 ) -> ScaleChoice:
     """Choose the scale of a classifier's kernel by five-fold cross-validation, coarsely and then finely.
 
-    Folds are five stretches of the stream, never shuffled. For each, a classifier learns the rows of the others in
-    order and is asked about those of the fold.
+    Rows are dealt to the folds in turn, and never shuffled. For each fold a classifier goes through the stream in
+    order: it is asked about the rows of the fold as they come, and learns the others. (Folds that are stretches of the
+    stream, asked about at the end, would judge a classifier that follows a drift by rows from long before.)
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def _scales(name: str, values: Sequence[float]) -> list[float]:
 def _rows(stream: Stream, n_rows: int | None) -> tuple[Matrix, LabelArray]:
     if not isinstance(stream, Stream):
         raise ConfigError(f"stream must be a Stream, such as ArrayStream(X, y) or load(name); got {type(stream)}")
-    wanted = None if n_rows is None else whole_number("n_rows", n_rows, at_least=N_FOLDS)
+    wanted = None if n_rows is None else whole_number("n_rows", n_rows, at_least=2 * N_FOLDS)
     rows, labels, n = [], [], 0
     for block in stream.blocks():
         rows.append(block.rows)
@@ -125,8 +126,8 @@ def _rows(stream: Stream, n_rows: int | None) -> tuple[Matrix, LabelArray]:
         n += len(block.rows)
         if wanted is not None and n >= wanted:
             break
-    if n < N_FOLDS:
-        raise DataError(f"{stream.name} has {n} rows, and cross-validation needs at least {N_FOLDS}")
+    if n < 2 * N_FOLDS:
+        raise DataError(f"{stream.name} has {n} rows, and cross-validation needs at least {2 * N_FOLDS}")
     return np.concatenate(rows)[:wanted], np.concatenate(labels)[:wanted]
 
 
@@ -139,7 +140,7 @@ def _try(
 ) -> None:
     """Add the errors of scales that were not tried yet."""
     new = [scale for scale in scales if scale not in errors]
-    folds = np.array_split(np.arange(len(X)), N_FOLDS)
+    folds = range(N_FOLDS)
     tasks = (delayed(_mistakes)(clone(model).set_params(scale=scale), X, y, fold) for scale in new for fold in folds)
     counts: Iterator[int] = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     for scale in new:
@@ -150,8 +151,13 @@ def _try(
         errors[scale] = total / len(X)
 
 
-def _mistakes(model: Any, X: Matrix, y: LabelArray, fold: np.ndarray[Any, np.dtype[np.int64]]) -> int:
-    """Learn the rows that are not in the fold, in order, and count the mistakes on those that are."""
-    others = np.delete(np.arange(len(X)), fold)
-    model.partial_fit(X[others], y[others], classes=np.unique(y))
-    return int(np.sum(model.predict(X[fold]) != y[fold]))
+def _mistakes(model: Any, X: Matrix, y: LabelArray, fold: int) -> int:
+    """Go through the rows: count mistakes on those of the fold, and learn the others."""
+    classes = np.unique(y)
+    mistakes = int(fold == 0)  # nothing is known before the first row
+    learned = 1 if fold == 0 else 0
+    for t in range(fold or N_FOLDS, len(X), N_FOLDS):
+        model.partial_fit(X[learned:t], y[learned:t], classes=classes)
+        mistakes += int(model.predict(X[t : t + 1])[0] != y[t])
+        learned = t + 1
+    return mistakes
