@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from driftline._jit import kernel
-from driftline.baselines.base import Baseline, kernel_scale
+from driftline.baselines.base import Baseline, Method, kernel_scale
 from driftline.baselines.span import SpanningSet, absorb
 from driftline.baselines.supports import expand, gaussian_row, rival, winner
 from driftline.types import Indices, Labels, Matrix
@@ -52,7 +52,7 @@ class Projectron(Baseline):
         self.scale = scale
         self.scaling = scaling
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "Projecting":
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> Method:
         return Projecting(n_columns, parameters["budget"], kernel_scale(parameters, n_columns), parameters["tolerance"])
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from driftline._jit import kernel
-from driftline.baselines.base import Baseline, kernel_scale
+from driftline.baselines.base import kernel_scale
+from driftline.baselines.projectron import Projectron
 from driftline.baselines.span import SpanningSet, absorb, lean, project
 from driftline.baselines.supports import expand, gaussian_row, rival, winner
 from driftline.types import Indices, Labels, Matrix
 
 
-class ProjectronPlusPlus(Baseline):
+class ProjectronPlusPlus(Projectron):
     """The Projectron++ (Orabona, Keshet and Caputo, 2008).
 
     It learns from mistakes as the `Projectron` does, and also from instances that are right by a margin below 1: from
@@ -21,16 +22,8 @@ class ProjectronPlusPlus(Baseline):
 
     Parameters
     ----------
-    budget : int, default=100
-        Largest number of supports.
-    tolerance : float or None, default=None
-        Distance from the span of the supports up to which an instance is projected on them, η in the publication;
-        None is the form with a budget, which makes every instance a support that is not in it as long as the budget
-        lasts.
-    scale : float or "auto", default="auto"
-        Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
-    scaling : {"running", "none"}, default="running"
-        Whether columns are standardised by their running mean and deviation, or left as they are.
+    budget, tolerance, scale, scaling
+        As of `Projectron`. Without a tolerance, what the distance may cost goes by the budget.
 
     Examples
     --------
@@ -40,19 +33,6 @@ class ProjectronPlusPlus(Baseline):
     >>> bool((ProjectronPlusPlus().prequential(X, y).predictions != y).mean() < 0.25)
     True
     """
-
-    def __init__(
-        self,
-        *,
-        budget: int = 100,
-        tolerance: float | None = None,
-        scale: float | str = "auto",
-        scaling: str = "running",
-    ) -> None:
-        self.budget = budget
-        self.tolerance = tolerance
-        self.scale = scale
-        self.scaling = scaling
 
     def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "ProjectingMargins":
         scale = kernel_scale(parameters, n_columns)
