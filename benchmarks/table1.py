@@ -79,9 +79,8 @@ EXPLANATION = """
 - **RBP, Projectron, Projectron++, Forgetron, NORMA, NOGD.** At the scales that cross-validation chooses they err less
   than published, most where columns are zeros and ones. The published figures are those of one kernel for all streams,
   which is so wide (scales from 1/32 to 1/4, on columns between 0 and 1) that its functions are nearly linear. The
-  paper says that scales were chosen by cross-validation for each stream, not how folds were made. Folds that are
-  stretches of the stream, asked about when all others are learned, choose such scales: there the rows of a fold are
-  from before a drift.
+  paper says that scales were chosen by cross-validation for each stream, but not how: if folds were stretches of the
+  stream, a classifier was asked about rows from before the drifts that it had followed.
 - **NORMA** besides: its settings are not published. The defaults here (step 1/2, decay 0.01, fixed margin 1, no offset)
   did best on these streams.
 - **FOGD.** As these, but nearest at a scale that is too large, at which the features of different rows have little in
@@ -89,8 +88,8 @@ EXPLANATION = """
 - **AdaRaker.** It has scales of its own, so that all depends on those of the columns. With the columns as the files
   have them it is near the published figures but on usenet1 and usenet2, whose columns are zeros and ones anyway.
 - **λ-perceptron.** A reconstruction: the authors' text was not at hand. What differs cannot be told.
-- **DWM.** All columns as numbers, with Gaussian densities. On german the published error, 41 %, is above the 30 % of the
-  smaller class; as numbers or as names, its columns give 26 to 28 %.
+- **DWM.** All columns as numbers, with Gaussian densities. The exception is german, where the published error is above
+  the share of the smaller class, 30 %.
 - **Unidimensional AMRC, AMRC, Deterministic AMRC.** One seed; the scale is chosen for the deterministic rule, with 500
   iterations instead of 2000. What is further off has another scale than the paper's, which is not published: AMRC
   follows its scale more than the others do. The gain of many dimensions over one is smaller here than published.
