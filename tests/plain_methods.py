@@ -121,7 +121,7 @@ class PlainProjectron(Plain):
         sign, margin = self.direction(x, y)
         if self.predict(x) != y:
             d, _, distance = self.projection(x)
-            near = 1e-6 if self.tolerance is None else max(self.tolerance**2, 1e-6)
+            near = 1e-4 if self.tolerance is None else max(self.tolerance**2, 1e-4)
             if distance <= near or len(self.supports) == self.budget:
                 self.move(sign, d)
             else:

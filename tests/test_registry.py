@@ -20,15 +20,6 @@ SMALL = {
 """Parameters that make tests quick, by how the name begins."""
 
 
-def is_written(name):
-    entry = describe(name)
-    return entry.module != "driftline.baselines" or entry.maker in baselines.__all__
-
-
-WRITTEN = [name for name in names() if is_written(name)]
-"""All but the methods that are not there yet."""
-
-
 def small(name):
     if missing := describe(name).missing:
         pytest.skip(f"{name} is missing: {missing}")
@@ -37,7 +28,7 @@ def small(name):
     return {key: value for key, value in wanted.items() if key in known}
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("labels", [[0, 1], ["ant", "bee", "cow"]], ids=["two classes", "three classes"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")  # naive Bayes begins with variances of 0
 def test_every_classifier_can_be_evaluated(name, labels):
@@ -51,7 +42,7 @@ def test_every_classifier_can_be_evaluated(name, labels):
     assert summaries[0].error < guessing * (1.2 if blind else 0.9)
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", names())
 def test_every_classifier_has_a_seed_if_it_needs_one_and_can_be_cloned(name):
     small(name)
     entry = describe(name)

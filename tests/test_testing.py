@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 from broken import BROKEN, KeepsAllRows
 from centroids import Centroids, JoiningCentroids
 from driftline import ConfigError, baselines
+from driftline.adapters import ScaledClassifier
 from driftline.testing import check_online_classifier, online_checks
 from models import fourier, linear, paper, widened
 
@@ -35,6 +36,9 @@ THEIRS = {
     SGDClassifier(shuffle=False): {
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
         "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+    },
+    ScaledClassifier(SGDClassifier(loss="log_loss", shuffle=False, random_state=0)): {
+        "check_grouping_into_batches_changes_nothing": "the scaler learns a batch before any of it is scaled",
     },
     Perceptron(): {
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
@@ -80,7 +84,15 @@ def test_our_classifiers_keep_to_what_streams_need(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("check", ["saved_models_go_on_alike", "copies_are_independent", "memory_is_bounded"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        "grouping_into_batches_changes_nothing",
+        "saved_models_go_on_alike",
+        "copies_are_independent",
+        "memory_is_bounded",
+    ],
+)
 @pytest.mark.parametrize("name", BUDGETED)
 def test_a_full_budget_changes_nothing_of_that(name, check):
     estimator = getattr(baselines, name)(budget=4)

@@ -62,6 +62,39 @@ def test_only_the_part_that_may_be_seen_is_seen(recorded):
     assert max(number for asked in Recorder.log.values() for number, _ in asked) == 199
 
 
+def test_a_stream_without_end_is_read_no_further_than_that():
+    class Endless(ArrayStream):
+        def blocks(self, start=0):
+            while True:
+                yield from super().blocks(start)
+
+    rng = np.random.default_rng(0)
+    stream = Endless(rng.normal(size=(30, 2)), rng.integers(0, 2, 30))
+    assert choose_scale(Forgetron(), stream, n_rows=100, progress=False).n_rows == 100
+
+
+@pytest.mark.parametrize("stages", [(FIRST_STAGE, SECOND_STAGE), ([0.5, 1, 2], [0.5, 1, 2]), ([1.0], [2.0])])
+def test_the_bar_ends_where_the_work_does(recorded, monkeypatch, stages):
+    class Bar:
+        def __init__(self, description, total, **_):
+            self.left = total
+            bars.append(self)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def advance(self, amount, note=""):
+            self.left -= amount
+
+    bars = []
+    monkeypatch.setattr("driftline.tuning.ProgressBar", Bar)
+    choose_scale(Recorder(), recorded, first_stage=stages[0], second_stage=stages[1])
+    assert bars[0].left == 0
+
+
 def test_of_scales_that_are_alike_the_smallest_is_chosen(recorded):
     choice = choose_scale(Recorder(), recorded, first_stage=[32.0, 8.0], second_stage=[1.0], progress=False)
     assert choice.errors[8.0] == choice.errors[32.0]
@@ -91,6 +124,10 @@ def test_the_model_is_left_as_it_is():
     [
         (SGDClassifier(), {}, ConfigError, "a parameter scale; got SGDClassifier"),
         (FOGD(), {"n_rows": 3}, ConfigError, "n_rows must be a whole number from 10 up; got 3"),
+        (FOGD, {}, ConfigError, "model must be a classifier with partial_fit"),
+        (FOGD(), {"n_jobs": 0}, ConfigError, "n_jobs must be a whole number, -1 for"),
+        (FOGD(), {"first_stage": 3}, ConfigError, "first_stage must be some positive numbers; got 3"),
+        (FOGD(), {"first_stage": ["a"]}, ConfigError, "first_stage must be some positive numbers"),
         (FOGD(), {"first_stage": []}, ConfigError, "first_stage must be some positive numbers"),
         (FOGD(), {"second_stage": [0.0]}, ConfigError, "second_stage must be some positive numbers"),
     ],

@@ -13,8 +13,8 @@ class ProgressBar:
         What is being done.
     total : int or None
         How much there is to do; None if that is not known.
-    unit : {"rows", "bytes"}
-        Of what.
+    unit : str
+        Of what; "bytes" are shown with their speed.
     shown : bool
         Whether to show anything at all.
     """

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,7 +11,7 @@ from driftline import rules
 from driftline._checkpoint import read_checkpoint
 from driftline.bounds import charge
 from driftline.errors import CheckpointError
-from driftline.estimator import OnlineClassifier
+from driftline.estimator import FIRST_KIND, OnlineClassifier
 from driftline.features import FeatureMap, is_feature_map
 from driftline.learning import BoundedLearner
 from driftline.types import Answers, LabelArray, Labels, Matrix, Said, Status, Step
@@ -199,6 +199,7 @@ class BoundedClassifier(OnlineClassifier[Said]):
             The model, of the kind that was saved.
         """
         content, arrays = read_checkpoint(path)
+        cls._kind(content.get("estimator", FIRST_KIND), path)
         saved = content["parameters"].get("features")
         if (saved is None) != (features is not None):
             raise CheckpointError(
@@ -206,6 +207,5 @@ class BoundedClassifier(OnlineClassifier[Said]):
                 if features is None
                 else f"{path} was saved with features={saved!r}: leave `features` out"
             )
-        model = cls._revived(path, content, arrays, {} if features is None else {"features": features})
-        assert isinstance(model, BoundedClassifier)
-        return model
+        own_map = {} if features is None else {"features": features}
+        return cast(BoundedClassifier, cls._revived(path, content, arrays, own_map))

@@ -10,7 +10,11 @@ class ConfigError(DriftlineError, ValueError):
 
 
 class DataError(DriftlineError, ValueError):
-    """The data handed in cannot be used; a model to which they were handed is as it was before the call."""
+    """The data handed in cannot be used; a model to which they were handed is as it was before the call.
+
+    What only shows as rows are learned, a row that a feature map of the user's own or a classifier of another library
+    cannot take, leaves those before it learned.
+    """
 
 
 class DataTypeError(DataError, TypeError):

@@ -11,6 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from driftline._checkpoint import read_checkpoint, write_checkpoint
+from driftline._interruption import held_back
 from driftline._labels import ClassList
 from driftline._validation import check_columns, read_labels, read_rows, read_times
 from driftline.errors import CheckpointError, ConfigError, DataError
@@ -32,6 +33,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
     _learner: Learner[S]
     _also_reads: "tuple[type[OnlineClassifier[Any]], ...]" = ()
     """Other kinds whose files `load` reads."""
+    _at_once = AT_ONCE
     _may_change: tuple[str, ...] = ()
     """Parameters that a learner does not depend on."""
 
@@ -56,7 +58,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             Labels.
         timestamps : array-like of shape (n_samples,), optional
             Times of the instances that never decrease, as numbers or dates (counted in seconds). Choose the
-            unit so that usual increments are around one. Without them each step takes one unit.
+            unit so that usual increments are around one. Without them each step takes one unit. Classifiers that
+            do not track time check them, and no more.
 
         Returns
         -------
@@ -69,7 +72,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             self._start(X, block.rows, np.unique(block.labels))
             for _ in self._advance(block):
                 pass
-        except Exception:  # of a feature map that refuses a row
+        except BaseException:  # of a feature map that refuses a row, or an interruption
             self.__dict__ = before
             raise
         return self
@@ -171,7 +174,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         elapsed[np.isnan(elapsed)] = 1.0
         labels = block.labels.tolist()
         # The user's feature map may refuse a row: those before it are learned then, however rows are grouped.
-        at_once = at_once or (1 if is_feature_map(self._parameters.get("features")) else AT_ONCE)
+        at_once = at_once or (1 if is_feature_map(self._parameters.get("features")) else self._at_once)
 
         def advance() -> Iterator[S]:
             start = 0
@@ -180,11 +183,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
                     raise DataError("the model has learned from other rows since these steps began; begin anew")
                 places = self._places(labels[start : start + at_once])
                 part = slice(start, start + len(places))
-                said = learner.advance(block.rows[part], places, elapsed[part])
-                start = part.stop
-                self._classes.add(labels[start - 1])
-                time = block.times[start - 1]
-                self._last_time = None if np.isnan(time) else float(time)
+                with held_back():  # else the parts of the model might not have learned the same rows
+                    said = learner.advance(block.rows[part], places, elapsed[part])
+                    start = part.stop
+                    self._classes.add(labels[start - 1])
+                    time = block.times[start - 1]
+                    self._last_time = None if np.isnan(time) else float(time)
                 yield said
 
         return advance()
@@ -281,9 +285,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
 
     @property
     def classes_(self) -> LabelArray:
-        """The classes, in the order of the columns of `predict_proba`."""
+        """The classes: those announced, sorted, then others as they came; so are the columns of probabilities."""
         check_is_fitted(self)
-        return self._classes.labels
+        return self._classes.labels.copy()
 
     @property
     def n_steps_(self) -> int:

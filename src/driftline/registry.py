@@ -108,7 +108,7 @@ def describe(name: str) -> ModelEntry:
     """
     try:
         return _ENTRIES[name]
-    except KeyError:
+    except (KeyError, TypeError):  # of what is no word
         close = get_close_matches(str(name), _ENTRIES, n=3)
         hint = f"did you mean {' or '.join(close)}? All" if close else "all"
         raise ConfigError(

@@ -90,15 +90,18 @@ def choose_scale(
     >>> choice.n_rows, len(choice.errors), choice.scale in choice.errors
     (300, 9, True)
     """
-    if not hasattr(model, "partial_fit") or "scale" not in model.get_params():
+    can = not isinstance(model, type) and all(hasattr(model, name) for name in ("partial_fit", "predict", "get_params"))
+    if not can or "scale" not in model.get_params():
         raise ConfigError(f"model must be a classifier with partial_fit and a parameter scale; got {model!r}")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise ConfigError(f"n_jobs must be a whole number, -1 for as many as there are cores; got {n_jobs!r}")
     X, y = _rows(stream, n_rows)
     first, factors = _scales("first_stage", first_stage), _scales("second_stage", second_stage)
     errors: dict[float, float] = {}
     bar = ProgressBar(
         f"scale of {type(model).__name__} on {stream.name}",
-        N_FOLDS * (len(first) + sum(factor != 1.0 for factor in factors)),
-        unit="rows",
+        N_FOLDS * (len(first) + len(factors)),
+        unit="runs",
         shown=progress,
     )
     with bar:
@@ -109,9 +112,11 @@ def choose_scale(
 
 
 def _scales(name: str, values: Sequence[float]) -> list[float]:
-    scales = sorted({float(value) for value in values})
-    if not scales or not all(0.0 < scale < np.inf for scale in scales):
+    given = np.asarray(values)
+    are_numbers = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
+    if not are_numbers or not np.all((given > 0) & (given < np.inf)):
         raise ConfigError(f"{name} must be some positive numbers; got {values!r}")
+    scales: list[float] = np.unique(given.astype(float)).tolist()
     return scales
 
 
@@ -140,6 +145,7 @@ def _try(
 ) -> None:
     """Add the errors of scales that were not tried yet."""
     new = [scale for scale in scales if scale not in errors]
+    bar.advance(N_FOLDS * (len(scales) - len(new)))
     folds = range(N_FOLDS)
     tasks = (delayed(_mistakes)(clone(model).set_params(scale=scale), X, y, fold) for scale in new for fold in folds)
     counts: Iterator[int] = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)

@@ -86,6 +86,17 @@ def test_a_model_of_false_and_true_takes_two_labels_of_any_kind_and_no_third():
         model.partial_fit(X[~two], words[~two])
 
 
+def test_predictions_are_made_after_rows_that_nobody_asked_about():
+    X, y = small_stream(n_steps=200)
+    one, other = RiverClassifier(naive_bayes.GaussianNB()), RiverClassifier(naive_bayes.GaussianNB())
+    one.partial_fit(X[:100], y[:100], classes=[0, 1])
+    other.prequential(X[:100], y[:100], classes=[0, 1])
+    said, expected = one.prequential(X[100:], y[100:]), other.prequential(X[100:], y[100:])
+    assert np.array_equal(said.predictions, expected.predictions)
+    assert np.array_equal(said.probabilities, expected.probabilities)
+    assert not np.isnan(said.probabilities).any()
+
+
 def test_before_it_has_learned_all_announced_classes_are_alike():
     X, y = small_stream(n_classes=3)
     answers = RiverClassifier(naive_bayes.GaussianNB()).assess(X, y, classes=[0, 1, 2])

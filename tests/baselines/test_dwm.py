@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes import PlainMajority, changing
 from driftline import ConfigError
@@ -215,9 +214,3 @@ def test_a_parameter_changed_in_mid_stream_is_refused():
     model.set_params(nominal=tuple(MIXED)).partial_fit(X, y)
     with pytest.raises(ConfigError, match="nominal changed since the first call"):
         model.set_params(nominal=[0]).partial_fit(X, y)
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([DWM()])
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    check(estimator)

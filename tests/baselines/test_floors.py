@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from driftline import ConfigError
 from driftline.baselines import Majority, NoChange, WindowedMajority
@@ -90,9 +89,3 @@ def test_a_window_longer_than_the_stream_is_none():
 def test_a_window_without_a_row_is_refused():
     with pytest.raises(ConfigError, match="window must be a whole number from 1 up; got 0"):
         WindowedMajority(window=0).fit([[0.0]], [0])
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(FLOORS)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    check(estimator)

@@ -18,6 +18,7 @@ from driftline.baselines.norma import GradientDescent
 from driftline.baselines.projectron import Projecting
 from driftline.baselines.projectron_plus import ProjectingMargins
 from driftline.baselines.rbp import RandomBudget, uniforms
+from driftline.baselines.span import project
 from driftline.features import FourierMap
 from plain_methods import (
     PlainAdaRaker,
@@ -176,6 +177,27 @@ def test_the_inverse_of_the_projectron_is_that_of_its_gram_matrix(kind):
     assert np.abs(inverse @ gram - np.eye(ours.size)).max() < 1e-6
 
 
+@pytest.mark.parametrize("kind", [Projecting, ProjectingMargins])
+@pytest.mark.parametrize(("n_columns", "scale"), [(1, 1.0), (1, 1.5), (2, 1.0), (2, 0.3)])
+def test_distances_from_few_columns_are_right_where_kernels_are_nearly_alike(kind, n_columns, scale):
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(3000, n_columns)), rng.integers(0, 2, 3000)
+    ours = kind(n_columns, 100, scale, None)
+    for _ in range(2):
+        ours.add_class()
+    ours.advance(Z, y)
+    state, n = ours.state(), ours.size
+    factor = np.linalg.qr(np.linalg.cholesky(gaussian(state["supports"][:n], state["supports"][:n], scale)).T)[1]
+    for x in Z[:200]:
+        row = gaussian(state["supports"][:n], x[None], scale)[:, 0]
+        explained = np.linalg.norm(np.linalg.solve(factor.T, row)) ** 2
+        assert project(state["inverse"], row, n, np.empty(n)) == pytest.approx(max(1 - explained, 0), abs=1e-5)
+
+
+def gaussian(A, B, scale):
+    return np.exp(-(scale**2) * ((A[:, None] - B) ** 2).sum(axis=2) / 2)
+
+
 def test_an_instance_that_comes_again_is_projected_not_added():
     Z, y = np.tile([[0.3, 0.7]], (50, 1)), np.arange(50) % 2
     model = Projectron(scaling="none", scale=1.0).partial_fit(Z, y, classes=[0, 1])
@@ -259,6 +281,32 @@ def test_the_features_of_nogd_are_those_of_the_best_approximation_of_the_gram_ma
     best = (vectors[:, -8:] * values[-8:]) @ vectors[:, -8:].T
     assert F.shape == (20, 8)
     assert np.allclose(F @ F.T, best, atol=1e-9)
+
+
+def test_supports_that_are_alike_leave_the_features_of_nogd_finite():
+    Z = np.repeat(np.random.default_rng(0).normal(size=(30, COLUMNS)), 4, axis=0)
+    y = np.tile([0, 1, 1, 0], 30)
+    ours = NystromDescent(COLUMNS, SCALE, {"budget": 20, "rank": 0.99, "learning_rate": 0.4})
+    for _ in range(2):
+        ours.add_class()
+    ours.advance(Z, y)
+    features = ours._represent(Z)
+    assert 0 < features.shape[1] < 20
+    assert np.linalg.norm(features, axis=1).max() <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_memories_of_adaraker_have_the_weights_of_its_publication(n_classes):
+    ours, plain = adaraker(0, n_classes)
+    for _ in range(n_classes):
+        ours.add_class()
+    Z, y = stream(0, n_classes)
+    ours.advance(Z, y)
+    for x, label in zip(Z, y.tolist(), strict=True):
+        plain.learn(x, label)
+    for j, (_, q, h) in enumerate(plain.machines):
+        assert np.allclose(ours.state()["h"][j, : len(h)], h, rtol=1e-9)
+        assert np.allclose(ours.state()["q"][j, : len(q)], q, rtol=1e-9)
 
 
 def test_directions_are_orthogonal_in_groups_and_as_long_as_gaussian_ones():

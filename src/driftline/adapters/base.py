@@ -169,6 +169,7 @@ class ForeignClassifier(OnlineClassifier[Given]):
 
     _learner: RowLearner
     _columns: list[str]
+    _at_once = 1  # the library may refuse a row: those before it are learned then
 
     def _start(self, X: Any, rows: Matrix, expected: LabelArray) -> None:
         names: Iterable[Any] = getattr(X, "columns", (f"x{j}" for j in range(rows.shape[1])))

@@ -56,12 +56,12 @@ class RiverClassifier(ForeignClassifier):
         self.nominal = nominal
 
     def _checked_parameters(self) -> dict[str, Any]:
-        lacks = [name for name in ("learn_one", "predict_one", "clone") if not hasattr(self.model, name)]
+        lacks = [name for name in ("learn_one", "predict_one", "clone", "_multiclass") if not hasattr(self.model, name)]
         if isinstance(self.model, type) or lacks:
             raise ConfigError(f"model must be a classifier of River, such as GaussianNB(); got {self.model!r}")
         if isinstance(self.nominal, str):
             raise ConfigError(f"nominal must be a sequence of names or positions; got the word {self.nominal!r}")
-        return {"model": self.model, "nominal": self.nominal}
+        return {"model": self.model, "nominal": list(self.nominal)}
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> RowLearner:
         nominal = [self._columns[j] for j in positions(self._columns, parameters["nominal"])]

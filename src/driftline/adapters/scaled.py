@@ -1,11 +1,13 @@
 """scikit-learn's classifiers on columns that are standardised as they come."""
 
+import copy
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from driftline.adapters.base import resembling
@@ -53,8 +55,7 @@ class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         ScaledClassifier
             The estimator itself.
         """
-        self._begin()
-        return self.partial_fit(X, y, classes=np.unique(y))
+        return self._learn(StandardScaler(), clone(self.classifier), X, y, unique_labels(y))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn the mean and deviation of the columns from the rows, then the classifier from the rows scaled.
@@ -72,12 +73,14 @@ class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             The estimator itself.
         """
         if not hasattr(self, "classifier_"):
-            self._begin()
-        self.classifier_.partial_fit(self.scaler_.partial_fit(X).transform(X), y, classes=classes)
-        return self
+            return self._learn(StandardScaler(), clone(self.classifier), X, y, classes)
+        return self._learn(copy.deepcopy(self.scaler_), copy.deepcopy(self.classifier_), X, y, classes)
 
-    def _begin(self) -> None:
-        self.scaler_, self.classifier_ = StandardScaler(), clone(self.classifier)
+    def _learn(self, scaler: Any, classifier: Any, X: Any, y: Any, classes: Any) -> Self:
+        """Let the parts learn, and keep them if neither refuses."""
+        classifier.partial_fit(scaler.partial_fit(X).transform(X), y, classes=classes)
+        self.scaler_, self.classifier_, self.n_features_in_ = scaler, classifier, scaler.n_features_in_
+        return self
 
     @property
     def classes_(self) -> LabelArray:
@@ -102,6 +105,7 @@ class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         labels: LabelArray = self.classifier_.predict(self.scaler_.transform(X))
         return labels
 
+    @available_if(lambda self: hasattr(self.classifier, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each class for each row.
 

@@ -37,7 +37,8 @@ class AdaRaker(Baseline):
     n_components : int, default=50
         Number of random directions for each scale.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised by their running mean and deviation, or left as they are.
+        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
+        zeros and ones at half weight), or left as they are.
     random_state : int, RandomState or None, default=0
         Seed of the directions.
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from driftline._validation import flag, one_of, positions, real_number, source_of_seeds, whole_number
+from driftline.errors import ConfigError
 from driftline.estimator import OnlineClassifier
 from driftline.features import RunningColumns
 from driftline.types import Labels, Matrix, Predicted, State, Vector
@@ -155,12 +156,18 @@ def _unless(exception: Any, check: Check) -> Check:
     """Return a check that one other value passes too."""
 
     def checked(name: str, value: Any) -> Any:
-        return value if type(value) is type(exception) and value == exception else check(name, value)
+        if type(value) is type(exception) and value == exception:
+            return value
+        try:
+            return check(name, value)
+        except ConfigError as error:
+            raise ConfigError(f"{error} (or {exception!r})") from None
 
     return checked
 
 
 _positive = partial(real_number, above=0.0, below=math.inf)
+_scale = partial(real_number, above=0.0, below=1e100)  # its square times a squared distance is still finite
 _fraction = partial(real_number, above=0.0, below=1.0)
 _share = partial(_fraction, or_lowest=True)
 _number = partial(whole_number, at_least=1)
@@ -178,7 +185,7 @@ CHECKS: dict[str, Check] = {
     "period": _number,
     "random_state": lambda _, value: source_of_seeds(value),
     "rank": _fraction,
-    "scale": _unless("auto", _positive),
+    "scale": _unless("auto", _scale),
     "scaling": partial(one_of, words=("running", "none")),
     "threshold": _fraction,
     "tolerance": _unless(None, _positive),

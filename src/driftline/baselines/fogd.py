@@ -23,9 +23,12 @@ class FOGD(Baseline):
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     learning_rate : float, default=0.4
-        Step η on features of length 1. The publication has features of length √D, and so η divided by D: 0.002.
+        Step η on features of length 1. The publication has features of length √D, and so η divided by D: 0.002. A step
+        is shared by a class and its rival; where publications give it to both, as for more than two classes, their η
+        is half of this.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised by their running mean and deviation, or left as they are.
+        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
+        zeros and ones at half weight), or left as they are.
     random_state : int, RandomState or None, default=0
         Seed of the directions.
 

@@ -29,7 +29,8 @@ class Forgetron(Baseline):
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised by their running mean and deviation, or left as they are.
+        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
+        zeros and ones at half weight), or left as they are.
 
     Examples
     --------

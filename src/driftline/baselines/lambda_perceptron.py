@@ -27,7 +27,8 @@ class LambdaPerceptron(Baseline):
     learning_rate : float, default=0.001
         Step α of the forgetting factor.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised by their running mean and deviation, or left as they are. A constant column is
+        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
+        zeros and ones at half weight), or left as they are. A constant column is
         added in any case.
 
     Examples

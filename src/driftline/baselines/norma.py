@@ -28,7 +28,8 @@ class NORMA(Baseline):
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     learning_rate : float, default=0.5
-        Step η.
+        Step η, shared by a class and its rival. Where publications give it to both, as for more than two classes,
+        their η is half of this.
     decay : float, default=0.01
         Regularisation λ.
     nu : float or None, default=None
@@ -38,7 +39,8 @@ class NORMA(Baseline):
     intercept : bool, default=False
         Whether an offset is learned.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised by their running mean and deviation, or left as they are.
+        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
+        zeros and ones at half weight), or left as they are.
 
     Examples
     --------

@@ -6,8 +6,11 @@ from driftline._jit import kernel
 from driftline.baselines.supports import SupportSet
 from driftline.types import Indices, Matrix, Vector
 
-NEAR = 1e-6
-"""A squared distance from the span of the supports below which an instance is in it: the inverse would lose digits."""
+NEAR = 1e-4
+"""A squared distance from the span of the supports below which an instance is in it: the inverse would lose digits.
+
+With 1e-6 it loses all of them where instances have one or two columns.
+"""
 
 
 @kernel
@@ -85,4 +88,4 @@ class SpanningSet(SupportSet):
     def __init__(self, n_columns: int, budget: int, scale: float, tolerance: float | None) -> None:
         super().__init__(n_columns, budget, scale)
         self._inverse = np.zeros((budget, budget))
-        self._near = NEAR if tolerance is None else max(tolerance**2, NEAR)
+        self._near = NEAR if tolerance is None else max(min(tolerance, 1.0) ** 2, NEAR)
