@@ -9,6 +9,7 @@ from driftline import __version__
 from driftline.cli.data import data
 from driftline.cli.demo import run_demo
 from driftline.cli.models import models
+from driftline.cli.paper import paper
 
 app = typer.Typer(
     help="Classifiers for streams that change, with a bound on their error at every step.",
@@ -17,6 +18,7 @@ app = typer.Typer(
 )
 app.add_typer(data, name="data")
 app.command()(models)
+app.command()(paper)
 
 
 def _print_version(wanted: bool) -> None:

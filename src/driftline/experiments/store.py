@@ -1,0 +1,91 @@
+"""What runs gave, a file each: what is done once is not done again."""
+
+import json
+import os
+import platform
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from driftline import __version__
+from driftline._atomic import replacing
+from driftline.errors import CheckpointError
+from driftline.experiments.runs import Run
+
+PACKAGES = ("numpy", "numba", "scikit-learn")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of results; each file says what was run, by which version, when, and what it gave.
+
+    A result belongs to a run and to a version of driftline: another version begins anew.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they are.
+    """
+
+    folder: Path
+
+    def read(self, run: Run) -> dict[str, Any] | None:
+        """Return what a run gave; None if it is not there.
+
+        Parameters
+        ----------
+        run : Run
+            The run.
+
+        Returns
+        -------
+        dict or None
+            Values that JSON knows.
+        """
+        path = self.path(run)
+        if not path.exists():
+            return None
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            known, made_by, result = content["run"], content["driftline"], content["result"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{path} is no result of a run, or is damaged ({error}); delete it") from error
+        if known != run.to_dict() or made_by != __version__:
+            return None
+        return dict(result)
+
+    def write(self, run: Run, result: dict[str, Any]) -> None:
+        """Keep what a run gave.
+
+        Parameters
+        ----------
+        run : Run
+            The run.
+        result : dict
+            Values that JSON knows.
+        """
+        content = {
+            "run": run.to_dict(),
+            "driftline": __version__,
+            "made": {
+                "date": str(date.today()),
+                "python": platform.python_version(),
+                "machine": platform.machine(),
+                "cores": os.cpu_count(),
+                **{package: version(package) for package in PACKAGES},
+            },
+            "result": result,
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.path(run)) as file:
+            file.write((json.dumps(content, indent=1) + "\n").encode())
+
+    def path(self, run: Run) -> Path:
+        """Return where the result of a run is kept: a name to read, and a key."""
+        return self.folder / f"{run.work}-{run.model}-{run.stream}-{run.key}.json"
+
+    def partial(self, run: Run) -> Path:
+        """Return a folder for the state of a run that is not done."""
+        return self.folder / "unfinished" / f"{run.model}-{run.stream}-{run.key}"

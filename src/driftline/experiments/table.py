@@ -1,0 +1,243 @@
+"""A table of the paper: its runs planned and done, and what they gave beside what is published."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from driftline.experiments.runs import Run
+from driftline.experiments.spec import Experiment, Level, Method
+from driftline.experiments.store import Store
+from driftline.experiments.work import Outcome, carry_out
+from driftline.registry import describe as describe_model
+from driftline.streams.catalogue import describe
+
+PERCENT = ("error", "expected_error", "mean_bound")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure of ours beside the published one.
+
+    Attributes
+    ----------
+    value : float or None
+        Ours; None if there is none.
+    published : float, str or None
+        The paper's: a number, why there is none, or None where the paper has no such cell.
+    note : str
+        Why there is no value, or what it is of.
+    """
+
+    value: float | None
+    published: float | str | None = None
+    note: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """By how much ours is above the published one."""
+        return (
+            None if self.value is None or not isinstance(self.published, int | float) else self.value - self.published
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table; `ours` if the paper has none such."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    ours: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the paper beside its reproduction.
+
+    Attributes
+    ----------
+    title, about : str
+        Its heading, and what to know of it.
+    columns : tuple of str
+        Headings of the columns, without that of the rows' names.
+    rows : tuple of Row
+        The rows.
+    digits : int
+        How many digits after the point.
+    """
+
+    title: str
+    about: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    digits: int = 1
+
+
+def make_table(
+    experiment: Experiment,
+    level: str,
+    store: Store,
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    progress: bool = True,
+) -> Table:
+    """Do what is not done yet of an experiment, and return its table.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    level : {"quick", "usual", "full"}
+        How much of it.
+    store : Store
+        Where results are, and are kept.
+    jobs : int, default=1
+        How many processes work at the same time; -1 for as many as there are cores.
+    backend : str, default="loky"
+        That of joblib; "dask" and "ray" reach a cluster where they are registered.
+    progress : bool, default=True
+        Whether to show a progress bar on the standard error.
+
+    Returns
+    -------
+    Table
+        Ours beside the published figures; cells that failed say why.
+    """
+    if experiment.kind == "datasets":
+        return _datasets(experiment)
+    work = partial(carry_out, store=store, jobs=jobs, backend=backend, progress=progress)
+    plan = Plan(experiment, experiment.levels[level])
+    chosen = work(plan.scale_runs(), description=f"{experiment.name}: scales of kernels")
+    evaluated = work(plan.evaluations(chosen), description=f"{experiment.name}: evaluations")
+    rows = [plan.row(method, chosen, evaluated) for method in experiment.methods]
+    return _summarised(experiment, plan.level, rows)
+
+
+class Plan:
+    """The runs of an experiment at a level."""
+
+    def __init__(self, experiment: Experiment, level: Level) -> None:
+        self.level = level
+        self._methods = {method.row: method for method in experiment.methods}
+        self._places = {stream: experiment.streams.index(stream) for stream in level.streams}
+
+    def scale_runs(self) -> list[Run]:
+        """Return the runs that choose scales."""
+        tuned = [method for method in self._methods.values() if method.tuned is not None]
+        return [self._scale_run(method, stream) for method in tuned for stream in self.level.streams]
+
+    def evaluations(self, chosen: dict[str, Outcome]) -> list[Run]:
+        """Return the evaluations that can be done with the scales that were chosen, the longest first."""
+        runs = [
+            run
+            for method in self._methods.values()
+            for stream in self.level.streams
+            for run in self._runs(method, stream, chosen)
+        ]
+        return sorted(runs, key=lambda run: -describe(run.stream).rows)
+
+    def _scale_run(self, method: Method, stream: str) -> Run:
+        n_rows = min(method.tuning_rows or self.level.tuning_rows, self.level.rows or self.level.tuning_rows)
+        return Run("scale", method.model, stream, method.parameters | (method.tuned or {}), n_rows, looks_ahead=True)
+
+    def _scale(self, method: Method, stream: str, chosen: dict[str, Outcome]) -> Outcome | None:
+        """Return what is known of the scale of a method; None if it has none."""
+        source = self._methods[method.tuned_as] if method.tuned_as else method
+        return None if source.tuned is None else chosen[self._scale_run(source, stream).key]
+
+    def _runs(self, method: Method, stream: str, chosen: dict[str, Outcome]) -> list[Run]:
+        scale = self._scale(method, stream, chosen)
+        if scale is not None and scale.result is None:
+            return []
+        parameters = method.parameters | (
+            {} if scale is None or scale.result is None else {"scale": scale.result["scale"]}
+        )
+        seeded = "random_state" in describe_model(method.model).parameters
+        return [
+            Run(
+                "evaluation",
+                method.model,
+                stream,
+                parameters | ({"random_state": seed} if seeded else {}),
+                self.level.rows,
+                looks_ahead=not method.ours,
+            )
+            for seed in range(method.seeds)
+        ]
+
+    def row(self, method: Method, chosen: dict[str, Outcome], evaluated: dict[str, Outcome]) -> Row:
+        """Return the row of a method."""
+        cells = tuple(self._cell(method, stream, chosen, evaluated) for stream in self.level.streams)
+        return Row(method.row, cells, method.ours, method.note)
+
+    def _cell(self, method: Method, stream: str, chosen: dict[str, Outcome], evaluated: dict[str, Outcome]) -> Cell:
+        published = method.published[self._places[stream]] if method.published else None
+        scale = self._scale(method, stream, chosen)
+        if scale is not None and scale.result is None:
+            return Cell(None, published, scale.reason)
+        outcomes = [evaluated[run.key] for run in self._runs(method, stream, chosen)]
+        failed = next((outcome.reason for outcome in outcomes if outcome.result is None), None)
+        if failed is not None:
+            return Cell(None, published, failed)
+        results = [outcome.result or {} for outcome in outcomes]
+        factor = 100.0 if method.measure in PERCENT else 1.0
+        return Cell(
+            factor * float(np.mean([result[method.measure] for result in results])), published, _extent(stream, results)
+        )
+
+
+def _extent(stream: str, results: list[dict[str, Any]]) -> str:
+    """Say of how many rows a cell is, if not of all."""
+    n_rows = results[0]["n_rows"]
+    return "" if n_rows == describe(stream).rows else f"first {n_rows:,} rows"
+
+
+def _summarised(experiment: Experiment, level: Level, rows: list[Row]) -> Table:
+    """Return a table with its last column."""
+    columns = level.streams
+    if experiment.summary:
+        summaries = _ranks(rows) if experiment.summary == "rank" else _means(rows)
+        published = {method.row: method.summary for method in experiment.methods}
+        rows = [
+            Row(row.name, (*row.cells, Cell(summaries[row.name], published[row.name])), row.ours, row.note)
+            for row in rows
+        ]
+        columns = (*columns, f"average {experiment.summary}" if experiment.summary == "rank" else "mean")
+    digits = 3 if any(method.measure == "milliseconds" for method in experiment.methods) else 1
+    return Table(experiment.title, experiment.about, columns, tuple(rows), digits)
+
+
+def _ranks(rows: list[Row]) -> dict[str, float | None]:
+    """Return the mean rank of each row of the paper over the streams on which it has a figure."""
+    ranked = [row for row in rows if not row.ours]
+    values = np.array([[np.nan if cell.value is None else cell.value for cell in row.cells] for row in ranked])
+    ranks = np.full(values.shape, np.nan)
+    for j in range(values.shape[1]):
+        there = ~np.isnan(values[:, j])
+        ranks[there, j] = rankdata(values[there, j])
+    means = {
+        row.name: None if np.isnan(own).all() else float(np.nanmean(own))
+        for row, own in zip(ranked, ranks, strict=True)
+    }
+    return {row.name: means.get(row.name) for row in rows}
+
+
+def _means(rows: list[Row]) -> dict[str, float | None]:
+    values = {row.name: [cell.value for cell in row.cells if cell.value is not None] for row in rows}
+    return {name: float(np.mean(some)) if some else None for name, some in values.items()}
+
+
+def _datasets(experiment: Experiment) -> Table:
+    """Return what the streams are, beside what the paper says of them."""
+    rows = []
+    for name in experiment.streams:
+        dataset = describe(name)
+        ours, theirs = dataset.measured, dataset.published
+        pairs = [(getattr(ours, field, None), getattr(theirs, field, None)) for field in ("rows", "columns", "classes")]
+        note = "not at hand" if ours is None else ""
+        rows.append(Row(name, tuple(Cell(value, published, note) for value, published in pairs)))
+    return Table(experiment.title, experiment.about, ("time steps", "features", "classes"), tuple(rows), digits=0)

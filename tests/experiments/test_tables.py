@@ -1,0 +1,192 @@
+"""The paper's tables: specs, plans, the store, and what is shown."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from driftline import CheckpointError, ConfigError
+from driftline.experiments import Cell, Store, Table, make_table, names, read_spec
+from driftline.experiments.render import notes, shown, to_csv, to_latex, to_markdown
+from driftline.experiments.runs import Run
+from driftline.experiments.spec import parsed
+from driftline.experiments.table import Row, _ranks
+from driftline.streams import ArrayStream
+
+SPEC = {
+    "title": "A table",
+    "about": "Of little.",
+    "kind": "runs",
+    "summary": "rank",
+    "streams": ["chess", "german"],
+    "tuning_rows": 20,
+    "usual": {"rows": 40},
+    "method": [
+        {"row": "Forgetron", "model": "forgetron", "tuned": {}, "published": [33.1, 40.1], "summary": 7.3},
+        {"row": "RBP", "model": "rbp", "tuned_as": "Forgetron", "seeds": 2, "published": [36.5, "N/A"], "summary": 8.0},
+        {"row": "Majority", "model": "majority", "ours": True, "note": "looks at no column"},
+    ],
+}
+
+
+@pytest.fixture
+def small_files(tmp_path, monkeypatch):
+    """Let two small streams stand for published ones; return a folder."""
+    rng = np.random.default_rng(0)
+    streams = {}
+    for name in ("chess", "german"):
+        X = rng.random((60, 5))
+        streams[name] = ArrayStream(X, (X[:, 0] > 0.5).astype(int), name=name)
+    monkeypatch.setattr("driftline.experiments.runs.load", streams.__getitem__)
+    return tmp_path
+
+
+def test_every_spec_can_be_read_and_has_what_the_paper_has():
+    for name in names():
+        experiment = read_spec(name)
+        assert experiment.title
+        assert len(experiment.streams) == 12
+    methods = read_spec("table1").methods
+    assert [method.row for method in methods if not method.ours][-1] == "Deterministic AMRC"
+    assert sum(not method.ours for method in methods) == 13
+    assert {method.model for method in methods if method.ours} == {
+        "amrc",
+        "river-arf",
+        "river-srp",
+        "river-hat",
+        "river-lr",
+    }
+
+
+def test_a_mistyped_experiment_is_refused_with_a_suggestion():
+    with pytest.raises(ConfigError, match="did you mean table1"):
+        read_spec("tabel1")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"streams": ["ches"]}, "ches"),
+        ({"method": [{"row": "A", "model": "forgetrn"}]}, "no classifier 'forgetrn'"),
+        ({"method": [{"row": "A", "model": "rbp", "published": [1.0]}]}, "A has 1 figures for 2 streams"),
+        ({"method": [{"row": "A", "model": "rbp", "measure": "errors"}]}, "has the measure 'errors'"),
+        ({"method": [{"row": "A", "model": "rbp", "tuned_as": "B"}]}, "tuned as 'B', which is no row"),
+    ],
+)
+def test_a_spec_that_cannot_be_is_refused(change, message):
+    with pytest.raises(ConfigError, match=message):
+        parsed("test", SPEC | change)
+
+
+def test_a_table_is_made_of_runs_that_are_done_once(small_files, monkeypatch):
+    experiment, store = parsed("test", SPEC), Store(small_files / "results")
+    table = make_table(experiment, "usual", store, progress=False)
+    assert table.columns == ("chess", "german", "average rank")
+    assert [row.name for row in table.rows] == ["Forgetron", "RBP", "Majority"]
+    for row in table.rows:
+        assert all(0 <= cell.value <= 100 for cell in row.cells[:2])
+        assert row.cells[0].note == "first 40 rows"
+    assert [cell.published for cell in table.rows[1].cells] == [36.5, "N/A", 8.0]
+    assert table.rows[2].cells[2].value is None
+    assert len(list(store.folder.glob("*.json"))) == 2 + 2 + 4 + 2  # scales; Forgetron, RBP with two seeds, the floor
+    monkeypatch.setattr(Run, "perform", None)
+    assert make_table(experiment, "usual", store, progress=False) == table
+
+
+def test_what_fails_says_why_and_is_tried_again(small_files, monkeypatch):
+    experiment, store = parsed("test", SPEC), Store(small_files / "results")
+    perform = Run.perform
+
+    def failing(self, partial):
+        if self.stream == "german" and self.model == "majority":
+            raise CheckpointError("no space left\nsecond line")
+        return perform(self, partial)
+
+    monkeypatch.setattr(Run, "perform", failing)
+    row = make_table(experiment, "usual", store, progress=False).rows[2]
+    assert row.cells[0].value is not None
+    assert (row.cells[1].value, row.cells[1].note) == (None, "no space left")
+    monkeypatch.setattr(Run, "perform", perform)
+    assert make_table(experiment, "usual", store, progress=False).rows[2].cells[1].value is not None
+
+
+def test_a_result_says_what_was_run_and_by_what(small_files):
+    run, store = Run("evaluation", "majority", "chess", {}, 10, looks_ahead=False), Store(small_files / "results")
+    assert store.read(run) is None
+    store.write(run, {"error": 0.5})
+    assert store.read(run) == {"error": 0.5}
+    content = json.loads(store.path(run).read_text())
+    assert content["run"] == run.to_dict()
+    assert {"date", "python", "numpy"} <= content["made"].keys()
+    store.path(run).write_text(json.dumps(content | {"driftline": "0.0.1"}))
+    assert store.read(run) is None  # another version begins anew
+    store.path(run).write_text("{")
+    with pytest.raises(CheckpointError, match="is no result of a run, or is damaged"):
+        store.read(run)
+
+
+def test_runs_that_differ_have_other_keys():
+    run = Run("evaluation", "rbp", "chess", {"scale": 1.0}, None, looks_ahead=True)
+    others = [
+        Run("scale", "rbp", "chess", {"scale": 1.0}, None, looks_ahead=True),
+        Run("evaluation", "norma", "chess", {"scale": 1.0}, None, looks_ahead=True),
+        Run("evaluation", "rbp", "german", {"scale": 1.0}, None, looks_ahead=True),
+        Run("evaluation", "rbp", "chess", {"scale": 2.0}, None, looks_ahead=True),
+        Run("evaluation", "rbp", "chess", {"scale": 1.0}, 10, looks_ahead=True),
+        Run("evaluation", "rbp", "chess", {"scale": 1.0}, None, looks_ahead=False),
+    ]
+    assert len({run.key, *(other.key for other in others)}) == 7
+    assert (
+        Run("scale", "rbp", "chess", {"b": 1, "a": 2}, 3, True).key
+        == Run("scale", "rbp", "chess", {"a": 2, "b": 1}, 3, True).key
+    )
+
+
+def test_ranks_are_of_the_papers_rows_and_over_the_streams_that_they_have():
+    rows = [
+        Row("a", (Cell(1.0), Cell(5.0), Cell(2.0))),
+        Row("b", (Cell(2.0), Cell(None), Cell(2.0))),
+        Row("c", (Cell(3.0), Cell(4.0), Cell(7.0))),
+        Row("ours", (Cell(0.0), Cell(0.0), Cell(0.0)), ours=True),
+    ]
+    assert _ranks(rows) == {
+        "a": pytest.approx(4.5 / 3),
+        "b": pytest.approx(1.75),
+        "c": pytest.approx(7 / 3),
+        "ours": None,
+    }
+
+
+TABLE = Table(
+    "Errors",
+    "Of little.",
+    ("one & two", "mean"),
+    (
+        Row("λ-p_1", (Cell(12.34, 10.0, "first 5 rows"), Cell(None, "N/A", "failed"))),
+        Row("mine", (Cell(2.0), Cell(3.0)), ours=True, note="looks at 5 %"),
+    ),
+)
+
+
+def test_a_table_is_written_for_people_programs_and_papers():
+    assert shown(Cell(1234.5, 1000), 0) == "1,234 (1,000)"
+    assert notes(TABLE) == ["λ-p_1: one & two: first 5 rows", "λ-p_1: mean: failed", "mine: looks at 5 %"]
+    lines = list(csv.DictReader(io.StringIO(to_csv(TABLE))))
+    assert len(lines) == 4
+    assert float(lines[0]["difference"]) == pytest.approx(2.34)
+    assert lines[1] == {
+        "row": "λ-p_1",
+        "column": "mean",
+        "ours": "",
+        "published": "N/A",
+        "difference": "",
+        "note": "failed",
+    }
+    assert "| *mine* | 2.0 | 3.0 |" in to_markdown(TABLE)
+    assert "| λ-p_1 | 12.3 (10.0) | – (N/A) |" in to_markdown(TABLE)
+    latex = to_latex(TABLE)
+    assert r"one \& two" in latex
+    assert r"$\lambda$-p\_1 & 12.3 (10.0) & -- (N/A) \\" in latex
+    assert latex.index(r"\hline" + "\nmine") > 0
