@@ -111,8 +111,12 @@ def make_table(
         return _datasets(experiment)
     work = partial(carry_out, store=store, jobs=jobs, backend=backend, progress=progress)
     plan = Plan(experiment, experiment.levels[level])
-    chosen = work(plan.scale_runs(), description=f"{experiment.name}: scales of kernels")
-    evaluated = work(plan.evaluations(chosen), description=f"{experiment.name}: evaluations")
+    chosen: dict[str, Outcome] = {}
+    evaluated: dict[str, Outcome] = {}
+    for stream in sorted(plan.level.streams, key=lambda stream: describe(stream).rows):  # so that columns fill early
+        about = f"{experiment.name}, {stream}"
+        chosen |= work(plan.scale_runs(stream), description=f"{about}: scales of kernels")
+        evaluated |= work(plan.evaluations(stream, chosen), description=f"{about}: evaluations")
     rows = [plan.row(method, chosen, evaluated) for method in experiment.methods]
     return _summarised(experiment, plan.level, rows)
 
@@ -125,20 +129,14 @@ class Plan:
         self._methods = {method.row: method for method in experiment.methods}
         self._places = {stream: experiment.streams.index(stream) for stream in level.streams}
 
-    def scale_runs(self) -> list[Run]:
-        """Return the runs that choose scales."""
+    def scale_runs(self, stream: str) -> list[Run]:
+        """Return the runs that choose scales; those of AMRC, which are last and take longest, come first."""
         tuned = [method for method in self._methods.values() if method.tuned is not None]
-        return [self._scale_run(method, stream) for method in tuned for stream in self.level.streams]
+        return [self._scale_run(method, stream) for method in reversed(tuned)]
 
-    def evaluations(self, chosen: dict[str, Outcome]) -> list[Run]:
-        """Return the evaluations that can be done with the scales that were chosen, the longest first."""
-        runs = [
-            run
-            for method in self._methods.values()
-            for stream in self.level.streams
-            for run in self._runs(method, stream, chosen)
-        ]
-        return sorted(runs, key=lambda run: -describe(run.stream).rows)
+    def evaluations(self, stream: str, chosen: dict[str, Outcome]) -> list[Run]:
+        """Return the evaluations that can be done with the scales that were chosen."""
+        return [run for method in reversed(self._methods.values()) for run in self._runs(method, stream, chosen)]
 
     def _scale_run(self, method: Method, stream: str) -> Run:
         n_rows = min(method.tuning_rows or self.level.tuning_rows, self.level.rows or self.level.tuning_rows)
