@@ -183,7 +183,7 @@ def parsed(name: str, content: dict[str, Any]) -> Experiment:
     return Experiment(
         name=name,
         title=content["title"],
-        about=content["about"],
+        about=content["about"].strip(),
         kind=content["kind"],
         streams=streams,
         summary=content.get("summary", ""),
