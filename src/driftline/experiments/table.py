@@ -161,7 +161,7 @@ class Plan:
                 method.model,
                 stream,
                 parameters | ({"random_state": seed} if seeded else {}),
-                self.level.rows,
+                _of_rows(self.level.rows, stream),
                 looks_ahead=not method.ours,
             )
             for seed in range(method.seeds)
@@ -186,6 +186,11 @@ class Plan:
         return Cell(
             factor * float(np.mean([result[method.measure] for result in results])), published, _extent(stream, results)
         )
+
+
+def _of_rows(n_rows: int | None, stream: str) -> int | None:
+    """Return how many rows are to be run; None for all, so that a stream that is short is run once for all levels."""
+    return None if n_rows is None or n_rows >= describe(stream).rows else n_rows
 
 
 def _extent(stream: str, results: list[dict[str, Any]]) -> str:
