@@ -13,10 +13,9 @@ from rich.progress import track
 from rich.table import Table
 
 from driftline import AMRC
+from driftline.tuning import FIRST_STAGE, SECOND_STAGE
 
 AS_PUBLISHED = {"unobserved": "hold", "label_variance": "sample"}
-FIRST_STAGE = [2.0**i for i in (-6, -3, 0, 3, 6)]
-SECOND_STAGE = [2.0**i for i in (-2, -1, 0, 1, 2)]
 
 
 def errors(X, y, **options):

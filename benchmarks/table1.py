@@ -28,25 +28,17 @@ from driftline.baselines import (
     Projectron,
     ProjectronPlusPlus,
 )
+from driftline.experiments import read_spec
 from driftline.streams import RangeScaled, load
 from driftline.tuning import choose_scale
 from provenance import keep
 
 STREAMS = ("weather", "elec2", "german", "chess", "usenet1", "usenet2", "email")
+TABLE = read_spec("table1")
 PUBLISHED = {
-    "AdaRaker": (34.8, 49.5, 41.0, 46.6, 50.0, 49.0, 45.7),
-    "RBP": (34.3, 39.6, 40.5, 36.5, 44.9, 48.3, 45.3),
-    "Projectron": (30.7, 36.8, 40.0, 35.1, 49.1, 47.7, 48.2),
-    "Projectron++": (32.0, 48.1, 42.2, 43.4, 47.2, 45.2, 48.1),
-    "NORMA": (35.5, 43.2, 39.7, 39.4, 36.0, 32.8, 34.6),
-    "NOGD": (38.2, 48.2, 37.1, 39.0, 34.6, 33.4, 36.1),
-    "FOGD": (32.0, 44.9, 37.6, 38.3, 45.9, 47.0, 44.9),
-    "λ-perceptron": (31.4, 40.4, 42.9, 41.6, 44.5, 31.4, 46.8),
-    "DWM": (30.0, 36.3, 41.2, 35.2, 36.3, 28.8, 39.5),
-    "Forgetron": (32.0, 46.0, 40.1, 33.1, 46.8, 47.2, 41.7),
-    "Unidimensional AMRC": (31.3, 40.1, 30.3, 38.3, 46.3, 33.3, 48.4),
-    "AMRC": (32.3, 35.8, 30.3, 27.7, 35.7, 30.9, 43.7),
-    "Deterministic AMRC": (30.0, 33.9, 30.0, 33.4, 32.0, 29.9, 33.9),
+    method.row: [method.published[TABLE.streams.index(name)] for name in STREAMS]
+    for method in TABLE.methods
+    if not method.ours
 }
 """Errors in %, in the order of the streams."""
 GRID = tuple(2.0**i for i in range(-8, 9))

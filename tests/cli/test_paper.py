@@ -1,8 +1,13 @@
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from driftline import ConfigError
 from driftline.cli.app import app
+from driftline.cli.paper import _parts
 from driftline.experiments import names
 
 
@@ -24,9 +29,25 @@ def test_the_table_of_streams_needs_no_data_and_is_written_three_ways(tmp_path):
     assert "| weather | 18,159 (18,159) | 8 (8) | 2 (2) |" in (tmp_path / "table2.md").read_text(encoding="utf-8")
 
 
+@given(st.lists(st.integers(3, 30), min_size=2, max_size=15), st.integers(20, 120))
+def test_a_table_is_shown_in_parts_that_fit_and_hold_every_column(widths, width):
+    parts = _parts(widths, width)
+    assert [place for part in parts for place in part[1:]] == list(range(1, len(widths)))
+    for part in parts:
+        assert part[0] == 0
+        assert sum(widths[place] for place in part) <= width or len(part) == 2
+    for part, following in pairwise(parts):  # none could have held more
+        assert sum(widths[place] for place in [*part, following[1]]) > width
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["tabel1"], "did you mean table1"), (["table1", "--quick", "--full"], "--quick and --full exclude each other")],
+    [
+        (["tabel1"], "did you mean table1"),
+        (["table1", "--quick", "--full"], "--quick and --full exclude each other"),
+        (["table1", "--jobs", "0"], "jobs must be a whole number"),
+        (["table1", "--backend", "nope"], "there is no backend 'nope'"),
+    ],
 )
 def test_what_cannot_be_is_refused(arguments, message):
     result = run(*arguments)

@@ -112,7 +112,7 @@ def test_what_fails_says_why_and_is_tried_again(small_files, monkeypatch):
     assert make_table(experiment, "usual", store, progress=False).rows[2].cells[1].value is not None
 
 
-def test_a_result_says_what_was_run_and_by_what(small_files):
+def test_a_result_says_what_was_run_and_by_what(small_files, monkeypatch):
     run, store = Run("evaluation", "majority", "chess", {}, 10, looks_ahead=False), Store(small_files / "results")
     assert store.read(run) is None
     store.write(run, {"error": 0.5})
@@ -120,7 +120,12 @@ def test_a_result_says_what_was_run_and_by_what(small_files):
     content = json.loads(store.path(run).read_text())
     assert content["run"] == run.to_dict()
     assert {"date", "python", "numpy"} <= content["made"].keys()
-    store.path(run).write_text(json.dumps(content | {"driftline": "0.0.1"}))
+    store.path(run).write_text(json.dumps(content | {"result": {"error": 0.4}}))
+    with pytest.raises(CheckpointError, match="its checksum does not match"):
+        store.read(run)
+    with monkeypatch.context() as earlier:
+        earlier.setattr("driftline.experiments.store.__version__", "0.0.1")
+        store.write(run, {"error": 0.5})
     assert store.read(run) is None  # another version begins anew
     store.path(run).write_text("{")
     with pytest.raises(CheckpointError, match="is no result of a run, or is damaged"):

@@ -2,6 +2,7 @@
 
 import math
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Protocol
@@ -219,8 +220,9 @@ class Baseline(OnlineClassifier[Predicted]):
     def _preparation(self, parameters: Mapping[str, Any], n_columns: int) -> Preparation:
         return RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
 
+    @abstractmethod
     def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> Method:
-        raise NotImplementedError
+        """Build a method, without classes yet, for rows of so many columns."""
 
 
 def kernel_scale(parameters: Mapping[str, Any], n_columns: int) -> float:

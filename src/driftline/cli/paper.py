@@ -7,12 +7,15 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from driftline._atomic import replacing
 from driftline.cli.output import wrapped
 from driftline.errors import ConfigError
 from driftline.experiments import Store, Table, make_table, names, read_spec
 from driftline.experiments.render import notes, shown, to_csv, to_latex, to_markdown
 
 DEFAULT_STORE = Path("experiments/results")
+GAP = 2
+"""Spaces between columns."""
 WRITERS = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex}
 
 
@@ -37,7 +40,7 @@ def paper(
         return
     if quick and full:
         raise ConfigError(
-            "--quick and --full exclude each other; without either, streams of up to 100,000 rows are run"
+            "--quick and --full exclude each other; without either, up to 100,000 rows of each stream are run"
         )
     experiment = read_spec(name)
     level = "quick" if quick else "full" if full else "usual"
@@ -47,7 +50,8 @@ def paper(
         out.mkdir(parents=True, exist_ok=True)
         for suffix, write in WRITERS.items():
             path = out / f"{name}{'' if level == 'usual' else f'-{level}'}{suffix}"
-            path.write_text(write(table), encoding="utf-8")
+            with replacing(path) as file:
+                file.write(write(table).encode())
             console.print(str(path))
 
 
@@ -60,16 +64,29 @@ def _list(console: Console) -> None:
 
 
 def _show(table: Table, console: Console) -> None:
-    width = max(console.width, 100)
-    shape = RichTable(title=table.title, box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    shape.add_column("")
-    for column in table.columns:
-        shape.add_column(column, justify="right")
-    for row in table.rows:
-        style = "italic" if row.ours else ""
-        shape.add_row(row.name, *(shown(cell, table.digits) for cell in row.cells), style=style)
-    Console(highlight=False, width=width if not console.is_terminal else None).print(shape)
-    console.print()
+    """Print a table, in as many parts as it takes to fit the width, and what is said of it."""
+    rows = [[row.name, *(shown(cell, table.digits) for cell in row.cells)] for row in table.rows]
+    widths = [max(map(len, column)) + GAP for column in zip(["", *table.columns], *rows, strict=True)]
+    console.print(table.title, style="bold")
+    for part in _parts(widths, console.width):
+        shape = RichTable(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+        for place in part:
+            shape.add_column(["", *table.columns][place], justify="right" if place else "left", no_wrap=True)
+        for row, cells in zip(table.rows, rows, strict=True):
+            shape.add_row(*(cells[place] for place in part), style="italic" if row.ours else "")
+        console.print(shape, end="\n\n")
     console.print(wrapped(table.about, console.width, 0))
     for note in notes(table):
         console.print(wrapped(f"- {note}", console.width, 2))
+
+
+def _parts(widths: list[int], width: int) -> list[list[int]]:
+    """Return columns that fit beside each other, each time with the first, that of names."""
+    parts, used = [[0]], widths[0]
+    for place in range(1, len(widths)):
+        if used + widths[place] > width and len(parts[-1]) > 1:
+            parts.append([0])
+            used = widths[0]
+        parts[-1].append(place)
+        used += widths[place]
+    return parts

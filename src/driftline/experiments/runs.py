@@ -72,13 +72,13 @@ class Run:
         scales = self.looks_ahead and "scaling" in registry.describe(self.model).parameters
         model = registry.create(self.model, **({"scaling": "none"} if scales else {}) | dict(self.parameters))
         if self.work == "scale":
-            choice = choose_scale(model, stream, n_rows=_at_most(self.n_rows, stream), progress=False)
+            choice = choose_scale(model, stream, n_rows=self.n_rows, progress=False)
             errors = {f"{scale:g}": error for scale, error in choice.errors.items()}
             return {"scale": choice.scale, "errors": errors, "n_rows": choice.n_rows}
         evaluation = evaluate(
             model,
             stream,
-            limit=_at_most(self.n_rows, stream),
+            limit=self.n_rows,
             classes=stream.classes(),
             progress=False,
             checkpoint=partial,
@@ -89,7 +89,3 @@ class Run:
         summary = evaluation.summary.to_dict()
         step = (summary["predict_seconds"] + summary["learn_seconds"]) / summary["n_rows"]
         return summary | {"milliseconds": 1e3 * step}
-
-
-def _at_most(n_rows: int | None, stream: Stream) -> int | None:
-    return None if n_rows is None or (stream.n_rows is not None and stream.n_rows <= n_rows) else n_rows

@@ -1,5 +1,6 @@
 """What runs gave, a file each: what is done once is not done again."""
 
+import hashlib
 import json
 import os
 import platform
@@ -49,9 +50,11 @@ class Store:
             return None
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            known, made_by, result = content["run"], content["driftline"], content["result"]
+            known, made_by, result, digest = (content[name] for name in ("run", "driftline", "result", "sha256"))
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path} is no result of a run, or is damaged ({error}); delete it") from error
+        if digest != _digest(content):
+            raise CheckpointError(f"{path} is damaged: its checksum does not match; delete it")
         if known != run.to_dict() or made_by != __version__:
             return None
         return dict(result)
@@ -78,6 +81,7 @@ class Store:
             },
             "result": result,
         }
+        content["sha256"] = _digest(content)
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.path(run)) as file:
             file.write((json.dumps(content, indent=1) + "\n").encode())
@@ -89,3 +93,9 @@ class Store:
     def partial(self, run: Run) -> Path:
         """Return a folder for the state of a run that is not done."""
         return self.folder / "unfinished" / f"{run.model}-{run.stream}-{run.key}"
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Return a digest of all that a file says but for the digest."""
+    said = {name: value for name, value in content.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

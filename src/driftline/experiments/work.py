@@ -8,7 +8,7 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 
 from driftline._progress import ProgressBar
-from driftline.errors import DriftlineError
+from driftline.errors import ConfigError, DriftlineError
 from driftline.experiments.runs import Run
 from driftline.experiments.store import Store
 
@@ -33,8 +33,14 @@ def carry_out(
             todo.append(run)
         else:
             outcomes[run.key] = Outcome(result)
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
+        raise ConfigError(f"jobs must be a whole number, -1 for as many as there are cores; got {jobs!r}")
     bar = ProgressBar(description, len(wanted), unit="runs", shown=progress)
-    with bar, parallel_config(backend=backend, n_jobs=jobs):
+    try:
+        parallel = parallel_config(backend=backend, n_jobs=jobs)
+    except ValueError as error:
+        raise ConfigError(f"there is no backend {backend!r}: {error}") from error
+    with bar, parallel:
         bar.advance(len(outcomes))
         done = Parallel(return_as="generator_unordered")(delayed(_do)(run, store) for run in todo)
         for run, outcome in done:
