@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,6 +94,49 @@ def test_a_table_is_made_of_runs_that_are_done_once(small_files, monkeypatch):
     assert len(list(store.folder.glob("*.json"))) == 2 + 2 + 4 + 2  # scales; Forgetron, RBP with two seeds, the floor
     monkeypatch.setattr(Run, "perform", None)
     assert make_table(experiment, "usual", store, progress=False) == table
+
+
+def test_the_plan_is_what_the_spec_says(small_files):
+    experiment, store = parsed("test", SPEC), Store(small_files / "results")
+    make_table(experiment, "usual", store, progress=False)
+    runs = [json.loads(path.read_text()) for path in store.folder.glob("*-chess-*.json")]
+    done = {(run["run"]["work"], run["run"]["model"]): run for run in runs}
+    assert {work: run["run"]["n_rows"] for (work, _), run in done.items()} == {"scale": 20, "evaluation": 40}
+    scale = done["scale", "forgetron"]["result"]["scale"]
+    assert done["evaluation", "forgetron"]["run"]["parameters"] == {"scale": scale}
+    assert done["evaluation", "rbp"]["run"]["parameters"]["scale"] == scale  # as whose it is tuned
+    assert {model: run["run"]["looks_ahead"] for (_, model), run in done.items()} == {
+        "forgetron": True,
+        "rbp": True,
+        "majority": False,
+    }
+    assert not list(store.folder.glob("unfinished/*"))
+
+
+def test_a_stream_that_is_short_is_run_once_for_all_levels(small_files):
+    experiment, store = parsed("test", SPEC | {"usual": {"rows": 100_000}}), Store(small_files / "results")
+    whole = make_table(experiment, "usual", store, progress=False)
+    n_results = len(list(store.folder.glob("*.json")))
+    assert make_table(experiment, "full", store, progress=False) == whole
+    assert len(list(store.folder.glob("*.json"))) == n_results
+
+
+def test_cells_are_means_over_seeds_in_percent(small_files, monkeypatch):
+    def perform(self, partial):
+        seed = self.parameters.get("random_state", 0)
+        return {"scale": 1.0} if self.work == "scale" else {"error": 0.2 + 0.1 * seed, "n_rows": 40}
+
+    monkeypatch.setattr(Run, "perform", perform)
+    table = make_table(parsed("test", SPEC), "usual", Store(small_files), progress=False)
+    assert [row.cells[0].value for row in table.rows] == pytest.approx([20.0, 25.0, 20.0])
+
+
+def test_an_evaluation_that_was_interrupted_is_no_result(small_files, monkeypatch):
+    run = Run("evaluation", "majority", "chess", {}, None, looks_ahead=False)
+    evaluation = SimpleNamespace(finished=False)
+    monkeypatch.setattr("driftline.experiments.runs.evaluate", lambda *_, **__: evaluation)
+    with pytest.raises(KeyboardInterrupt):
+        run.perform(None)
 
 
 def test_what_fails_says_why_and_is_tried_again(small_files, monkeypatch):

@@ -74,7 +74,8 @@ def _show(table: Table, console: Console) -> None:
             shape.add_column(["", *table.columns][place], justify="right" if place else "left", no_wrap=True)
         for row, cells in zip(table.rows, rows, strict=True):
             shape.add_row(*(cells[place] for place in part), style="italic" if row.ours else "")
-        console.print(shape, end="\n\n")
+        console.print(shape)
+        console.print()
     console.print(wrapped(table.about, console.width, 0))
     for note in notes(table):
         console.print(wrapped(f"- {note}", console.width, 2))
