@@ -41,3 +41,8 @@ def summing_kernel(function: F) -> F:
     Nothing else is relaxed: infinities, NaN and the rounding of each operation stay those of IEEE arithmetic.
     """
     return _compiled(function, _nrt=False, forceinline=True, fastmath={"reassoc", "nsz"})
+
+
+def comparing_kernel(function: F) -> F:
+    """Compile an inlined kernel that compares numbers, none of which is NaN."""
+    return _compiled(function, _nrt=False, forceinline=True, fastmath={"reassoc", "nsz", "nnan"})

@@ -6,6 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
+from driftline.kernels.dense import minimize_densely
+from driftline.kernels.rows import empty_rows, evict, with_class
+from driftline.kernels.search import minimize_by_search
 from driftline.kernels.simplex import support_value
 from driftline.solvers import ExactSolver, SubgradientSolver
 from driftline.tracking import KinematicTracker, LabelWindow
@@ -202,3 +205,25 @@ def test_a_class_that_joins_keeps_the_rows_and_the_weights():
     grown = kept_rows(made)
     assert np.array_equal(grown[:, 4:], np.zeros((len(rows), 2)))
     assert np.array_equal(np.sort(grown[:, :4], axis=None), np.sort(rows, axis=None))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.integers(1, 4), st.integers(1, 6), st.booleans(), st.integers(13, 30))
+def test_evaluating_all_rows_and_searching_among_them_give_the_same_iterates(seed, c, d, binary, n_kept):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (12, d)).astype(float) if binary else rng.normal(size=(12, d))
+    means, found = rng.normal(size=(12, c, d)), []
+    for minimise in (minimize_densely, minimize_by_search):
+        rows, n, mu, course = empty_rows(n_kept, d), 0, np.zeros((c, d)), []
+        for _ in range(c):
+            rows = with_class(rows)
+        for t, psi in enumerate(X):
+            mu, n = minimise(rows, n, psi, means[t] / c, np.abs(means[t]) / 4, mu, 200, 200 * t)
+            n = evict(rows, n, n_kept)
+            course.append((mu, rows.instances[:n].copy(), rows.last_used[:n].copy()))
+        found.append(course)
+    for dense, searched in zip(*found, strict=True):
+        assert np.abs(dense[0] - searched[0]).max() <= 1e-12
+        order, other = np.argsort(dense[2]), np.argsort(searched[2])
+        assert np.array_equal(dense[2][order], searched[2][other])
+        assert np.array_equal(dense[1][order], searched[1][other])

@@ -13,6 +13,8 @@ from driftline.kernels.vectors import aligned, dot, norm
 from driftline.types import Flags, Indices, Matrix, Singles, Vector
 
 NEVER = -1
+ROUNDING = 1e-13
+"""Relative allowance for double precision; values that are nearer are compared by one and the same formula."""
 
 
 class Rows(NamedTuple):

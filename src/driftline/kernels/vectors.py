@@ -47,6 +47,13 @@ def norm(A: Matrix, i: int) -> float:
     return math.sqrt(dot(A, i, A, i))
 
 
+@inner_kernel
+def step_sizes(l: int) -> tuple[float, float]:  # noqa: E741  # the paper's letter
+    """Return a_l = (l+1)^-1.5 and b_l = θ_{l+1}(1/θ_l - 1) with θ_l = 2/(l+1)."""
+    theta, theta_next = 2.0 / (l + 1), 2.0 / (l + 2)
+    return 1.0 / (l + 1) ** 1.5, theta_next * (1.0 / theta - 1.0)
+
+
 @summing_kernel
 def advance(mu: Vector, bar: Vector, pulls: Matrix, i: int, lam: Vector, a: float, b: float) -> tuple[float, float]:
     r"""Iterate in place: μ̄⁺ = μ + a g, μ⁺ = μ̄⁺ + b(μ̄⁺ - μ̄), where g = τ - f_i - λ sign μ and pulls_i = τ - f_i.
