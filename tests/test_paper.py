@@ -18,7 +18,7 @@ from strategies import seeds
 configurations = st.fixed_dictionaries(
     {
         "order": st.integers(0, 2),
-        "features": st.sampled_from(["linear", "fourier"]),
+        "features": st.sampled_from(["linear", "fourier", "fourier-printed"]),
         "n_components": st.just(7),
         "scaling": st.sampled_from(["running", "none", "file"]),
         "label_variance": st.sampled_from(["binomial", "sample", "printed"]),
@@ -96,6 +96,7 @@ def learned(**options):
     [
         {"order": 0},
         {"features": "fourier"},
+        {"features": "fourier-printed"},
         {"features": "fourier", "scale": 3.0},
         {"features": "fourier", "n_components": 7},
         {"features": "fourier", "random_state": 1},
@@ -115,6 +116,10 @@ def learned(**options):
 def test_every_option_reaches_the_part_that_it_names(options):
     others = [{name: value for name, value in options.items() if name == "features"}, {}]
     assert all(not np.allclose(learned(**options), learned(**other)) for other in others if other != options)
+
+
+def test_printed_features_are_others_than_divided_ones():
+    assert not np.allclose(learned(features="fourier-printed"), learned(features="fourier"))
 
 
 def test_small_integer_types_do_not_overflow():

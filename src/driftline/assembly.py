@@ -14,6 +14,7 @@ from driftline.solvers import ExactSolver, LabelledWindow, Solver, SubgradientSo
 from driftline.tracking import KinematicTracker, LabelWindow
 from driftline.types import Matrix
 
+FOURIER = ("fourier", "fourier-printed")
 CHOICES = {
     "scaling": ("running", "file", "none"),
     "label_variance": ("binomial", "sample", "printed"),
@@ -29,7 +30,7 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters as plain Python values, or refuse those that cannot work."""
     plain = dict(parameters)
     if not is_feature_map(parameters["features"]):
-        one_of("features", parameters["features"], ("linear", "fourier"))
+        one_of("features", parameters["features"], ("linear", *FOURIER))
     for name, words in CHOICES.items():
         one_of(name, parameters[name], words)
     for name, at_least in WHOLE_NUMBERS.items():
@@ -68,8 +69,13 @@ def _feature_map(parameters: Mapping[str, Any], seed: int) -> FeatureMap:
     features = parameters["features"]
     if is_feature_map(features):
         return cast(FeatureMap, copy.deepcopy(features))
-    if features == "fourier":
-        return FourierMap(n_components=parameters["n_components"], scale=parameters["scale"], seed=seed)
+    if features in FOURIER:
+        return FourierMap(
+            n_components=parameters["n_components"],
+            scale=parameters["scale"],
+            seed=seed,
+            divided=features != "fourier-printed",
+        )
     return LinearMap(intercept=parameters["intercept"])
 
 

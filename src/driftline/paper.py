@@ -15,14 +15,16 @@ from driftline.types import Matrix, UncertaintySet
 class PaperAMRC(BoundedClassifier):
     """The adaptive minimax risk classifier of the paper; its defaults are the published configuration.
 
-    (The tables were made with ``unobserved="hold", label_variance="sample"`` and a `scale` found by cross-validation.)
+    (What comes nearest to the published tables is ``features="fourier-printed", unobserved="hold",
+    label_variance="sample"`` with a `scale` found by cross-validation.)
 
     Parameters
     ----------
     order : int, default=1
         Order k of the tracking: how many derivatives of each expectation are followed.
-    features : {"fourier", "linear"} or FeatureMap, default="fourier"
-        The instance features ψ(x).
+    features : {"fourier", "fourier-printed", "linear"} or FeatureMap, default="fourier"
+        The instance features ψ(x). Fourier features are divided by √D, as in the authors' Python program; "printed"
+        ones, as in the paper and in their other program, are not, so that Alg. 4 takes longer steps.
     n_components, scale : int, float, default=200, 1.0
         Number and scale of the random Fourier features.
     intercept : bool, default=False

@@ -24,6 +24,14 @@ def test_fourier_features_have_length_one(X, seed, scale):
     assert np.allclose(np.linalg.norm(features, axis=1), 1)
 
 
+def test_fourier_features_as_printed_are_not_divided():
+    X = np.random.default_rng(0).normal(size=(3, 2))
+    maps = [FourierMap(n_components=9, scale=1.0, seed=0, divided=divided) for divided in (True, False)]
+    for psi in maps:
+        psi.start(2)
+    assert np.allclose(maps[1].transform(X), 3 * maps[0].transform(X))
+
+
 def test_fourier_features_approximate_the_gaussian_kernel():
     X = np.random.default_rng(0).normal(size=(30, 4))
     psi = FourierMap(n_components=20_000, scale=0.7, seed=1)

@@ -11,7 +11,8 @@ class FourierMap:
     """ψ(x) = [cos(uᵢᵀx), sin(uᵢᵀx)]ᵢ/√D for D random directions uᵢ = scale · N(0, I).
 
     The inner products approximate the Gaussian kernel exp(-scale²‖x - x'‖²/2), and ‖ψ(x)‖ = 1. (The paper
-    writes uᵢ ~ N(0, γI); its authors' code draws γ·N(0, I), which is what `scale` means here.)
+    writes uᵢ ~ N(0, γI); its authors' code draws γ·N(0, I), which is what `scale` means here. The paper does not
+    divide by √D, nor does one of its authors' programs: the other does.)
 
     Parameters
     ----------
@@ -21,6 +22,8 @@ class FourierMap:
         Standard deviation of the entries of uᵢ.
     seed : int
         Seed of the directions.
+    divided : bool, default=True
+        Whether features are divided by √D; without it they are as the paper prints them, and ‖ψ(x)‖ = √D.
 
     Examples
     --------
@@ -32,10 +35,11 @@ class FourierMap:
     ((2, 400), True)
     """
 
-    def __init__(self, *, n_components: int, scale: float, seed: int) -> None:
+    def __init__(self, *, n_components: int, scale: float, seed: int, divided: bool = True) -> None:
         self._n_components = n_components
         self._scale = scale
         self._seed = seed
+        self._divisor = math.sqrt(n_components) if divided else 1.0
         self._directions = np.empty((0, n_components))
 
     def start(self, n_columns: int) -> None:
@@ -47,7 +51,7 @@ class FourierMap:
         """Return ψ for each row of Z."""
         angles = Z @ self._directions
         psi: Matrix = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
-        return psi / math.sqrt(self._n_components)
+        return psi / self._divisor
 
     def state(self) -> State:
         """Return the arrays that a continuation needs: the directions, as drawn."""
