@@ -69,7 +69,7 @@ def test_steps_report_by_how_much_the_bound_did_not_cover_the_instance():
         ({"order": -1}, "order must be a whole number from 0 up; got -1"),
         ({"n_iterations": 0}, "n_iterations must be a whole number from 1 up; got 0"),
         ({"label_window": 2.5}, "label_window must be a whole number from 1 up; got 2.5"),
-        ({"features": "cubic"}, "features must be one of 'linear', 'fourier'; got 'cubic'"),
+        ({"features": "cubic"}, "features must be one of 'linear', 'fourier', 'fourier-printed'; got 'cubic'"),
         ({"scale": 0.0}, "scale must be a positive number; got 0.0"),
         ({"scale": np.inf}, "scale must be a positive number; got inf"),
         ({"gain": "both"}, "gain must be one of"),
