@@ -9,7 +9,7 @@ from driftline.assembly import assemble, checked_parameters
 from driftline.bounded import BoundedClassifier
 from driftline.features import FeatureMap
 from driftline.learner import PaperLearner
-from driftline.types import Matrix, UncertaintySet
+from driftline.types import Matrix, Rule, UncertaintySet
 
 
 class PaperAMRC(BoundedClassifier):
@@ -73,6 +73,8 @@ class PaperAMRC(BoundedClassifier):
         "ok"; "empty" if `error_bound_` is negative and so bounds nothing; "loose" if above 1 - 1/c.
     uncertainty_ : UncertaintySet
         `mean` and `width` of the tracked expectations, classes by features.
+    rule_ : Rule
+        The current rule: `weights` μ, classes by features, and `offset` φ.
     excess_ : float
         Mean by which instances exceeded what the bound accounts for: add it to `error_bound_`.
     n_missing_ : int
@@ -136,6 +138,11 @@ class PaperAMRC(BoundedClassifier):
     def uncertainty_(self) -> UncertaintySet:
         """Mean and width of the tracked expectations, classes by features."""
         return self._minimax.uncertainty
+
+    @property
+    def rule_(self) -> Rule:
+        """The current rule: weights μ, classes by features, and offset φ."""
+        return self._minimax.solution.rule
 
     @property
     def excess_(self) -> float:

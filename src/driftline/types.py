@@ -151,9 +151,9 @@ class Said(Predicted):
     @property
     def given(self) -> Vector:
         """What the randomised rule gave to the true label of each row."""
-        padded = np.pad(self.probabilities, ((0, 0), (0, 1)))
-        places = np.minimum(self.labels, self.probabilities.shape[1])
-        given: Vector = padded[np.arange(len(places)), places]
+        known = np.flatnonzero(self.labels < self.probabilities.shape[1])
+        given = np.zeros(len(self.labels))
+        given[known] = self.probabilities[known, self.labels[known]]
         return given
 
     def steps(self) -> "list[Step]":

@@ -11,6 +11,12 @@ from driftline.cli.paper import _parts
 from driftline.experiments import names
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """What is written without being told where goes into the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def run(*arguments):
     return CliRunner(env={"COLUMNS": "100"}).invoke(app, ["paper", *arguments])
 
@@ -18,14 +24,36 @@ def run(*arguments):
 def test_experiments_are_listed_with_what_they_take():
     output = run("list").output
     assert all(name in output for name in names())
-    assert "--full takes" in output
+    assert "takes" in output
 
 
-def test_the_table_of_streams_needs_no_data_and_is_written_three_ways(tmp_path):
+def test_a_figure_is_drawn_and_says_what_it_shows(tmp_path):
+    result = run("figure1")
+    assert result.exit_code == 0
+    assert "✓ From t₁ to t₂" in result.output
+    written = {path.name for path in (tmp_path / "paper").iterdir()}
+    assert written == {f"figure1.{suffix}" for suffix in ("svg", "png", "csv", "md", "html")}
+
+
+def test_all_experiments_come_together_on_a_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("driftline.cli.paper.names", lambda: ("figure1", "table2"))
+    assert run("all", "--out", "there").exit_code == 0
+    html, page = ((tmp_path / "there" / f"index.{suffix}").read_text(encoding="utf-8") for suffix in ("html", "md"))
+    assert html.count("<section") == 2
+    assert "![Figure 1: one class moves, the other does not](figure1.svg)" in page
+    assert "## Table 2" in page
+
+
+def test_nothing_is_written_where_nothing_was_made(tmp_path):
+    run("table1", "--jobs", "0")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_table_of_streams_needs_no_data_and_is_written_four_ways(tmp_path):
     result = run("table2", "--out", str(tmp_path))
     assert result.exit_code == 0
     assert "18,159 (18,159)" in result.output
-    assert {path.name for path in tmp_path.iterdir()} == {"table2.csv", "table2.md", "table2.tex"}
+    assert {path.name for path in tmp_path.iterdir()} == {f"table2.{suffix}" for suffix in ("csv", "md", "tex", "html")}
     assert "| weather | 18,159 (18,159) | 8 (8) | 2 (2) |" in (tmp_path / "table2.md").read_text(encoding="utf-8")
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from driftline import CheckpointError, ConfigError
-from driftline.experiments import Cell, Store, Table, make_table, names, read_spec
-from driftline.experiments.render import notes, shown, to_csv, to_latex, to_markdown
+from driftline.experiments import Cell, Store, Table, Workers, make_table, names, read_spec
+from driftline.experiments.render import notes, remarks, shown, to_csv, to_latex, to_markdown
 from driftline.experiments.runs import Run
 from driftline.experiments.spec import parsed
 from driftline.experiments.table import Row, _ranks
+from driftline.experiments.work import under_way
 from driftline.streams import ArrayStream
 
 SPEC = {
@@ -32,6 +33,10 @@ SPEC = {
 }
 
 
+def made(experiment, store, level="usual", **options):
+    return make_table(experiment, level, Workers(store, progress=False, **options))
+
+
 @pytest.fixture
 def small_files(tmp_path, monkeypatch):
     """Let two small streams stand for published ones; return a folder."""
@@ -48,7 +53,9 @@ def test_every_spec_can_be_read_and_has_what_the_paper_has():
     for name in names():
         experiment = read_spec(name)
         assert experiment.title
-        assert len(experiment.streams) == 12
+        assert experiment.about
+        assert bool(experiment.says) == experiment.is_figure == name.startswith("figure")
+        assert experiment.is_figure or len(experiment.streams) == 12
     methods = read_spec("table1").methods
     assert [method.row for method in methods if not method.ours][-1] == "Deterministic AMRC"
     assert sum(not method.ours for method in methods) == 13
@@ -74,6 +81,9 @@ def test_a_mistyped_experiment_is_refused_with_a_suggestion():
         ({"method": [{"row": "A", "model": "rbp", "published": [1.0]}]}, "A has 1 figures for 2 streams"),
         ({"method": [{"row": "A", "model": "rbp", "measure": "errors"}]}, "has the measure 'errors'"),
         ({"method": [{"row": "A", "model": "rbp", "tuned_as": "B"}]}, "tuned as 'B', which is no row"),
+        ({"method": [{"row": "A", "model": "rbp", "remarks": {"email": "Far."}}]}, "remarks on email"),
+        ({"usual": {"whole": {"chess": ["B"]}}}, "expected a stream and rows of its own"),
+        ({"kind": "pie"}, "the kind is 'pie'"),
     ],
 )
 def test_a_spec_that_cannot_be_is_refused(change, message):
@@ -83,7 +93,7 @@ def test_a_spec_that_cannot_be_is_refused(change, message):
 
 def test_a_table_is_made_of_runs_that_are_done_once(small_files, monkeypatch):
     experiment, store = parsed("test", SPEC), Store(small_files / "results")
-    table = make_table(experiment, "usual", store, progress=False)
+    table = made(experiment, store)
     assert table.columns == ("chess", "german", "average rank")
     assert [row.name for row in table.rows] == ["Forgetron", "RBP", "Majority"]
     for row in table.rows:
@@ -93,12 +103,12 @@ def test_a_table_is_made_of_runs_that_are_done_once(small_files, monkeypatch):
     assert table.rows[2].cells[2].value is None
     assert len(list(store.folder.glob("*.json"))) == 2 + 2 + 4 + 2  # scales; Forgetron, RBP with two seeds, the floor
     monkeypatch.setattr(Run, "perform", None)
-    assert make_table(experiment, "usual", store, progress=False) == table
+    assert made(experiment, store) == table
 
 
 def test_the_plan_is_what_the_spec_says(small_files):
     experiment, store = parsed("test", SPEC), Store(small_files / "results")
-    make_table(experiment, "usual", store, progress=False)
+    made(experiment, store)
     runs = [json.loads(path.read_text()) for path in store.folder.glob("*-chess-*.json")]
     done = {(run["run"]["work"], run["run"]["model"]): run for run in runs}
     assert {work: run["run"]["n_rows"] for (work, _), run in done.items()} == {"scale": 20, "evaluation": 40}
@@ -115,10 +125,59 @@ def test_the_plan_is_what_the_spec_says(small_files):
 
 def test_a_stream_that_is_short_is_run_once_for_all_levels(small_files):
     experiment, store = parsed("test", SPEC | {"usual": {"rows": 100_000}}), Store(small_files / "results")
-    whole = make_table(experiment, "usual", store, progress=False)
+    whole = made(experiment, store)
     n_results = len(list(store.folder.glob("*.json")))
-    assert make_table(experiment, "full", store, progress=False) == whole
+    assert made(experiment, store, level="full").rows == whole.rows
     assert len(list(store.folder.glob("*.json"))) == n_results
+
+
+def test_some_methods_can_be_run_on_whole_streams(small_files):
+    spec = SPEC | {"usual": {"rows": 40, "whole": {"chess": ["RBP"]}}}
+    table = made(parsed("test", spec), Store(small_files / "results"))
+    notes = {row.name: [cell.note for cell in row.cells[:2]] for row in table.rows}
+    assert notes["RBP"] == ["first 60 rows", "first 40 rows"]  # of all that the file has
+    assert notes["Majority"] == ["first 40 rows", "first 40 rows"]
+
+
+def test_what_was_done_counts_unless_all_is_to_be_done_anew(small_files, monkeypatch):
+    experiment, store = parsed("test", SPEC), Store(small_files / "results")
+    made(experiment, store)
+    done = []
+    perform = Run.perform
+    monkeypatch.setattr(Run, "perform", lambda run, partial: done.append(run) or perform(run, partial))
+    made(experiment, store)
+    assert not done
+    made(experiment, store, resume=False)
+    assert len(done) == 10
+
+
+def test_a_remark_goes_with_its_cell(small_files):
+    methods = [SPEC["method"][0] | {"remarks": {"german": "Other scales were tried."}}, *SPEC["method"][1:]]
+    table = made(parsed("test", SPEC | {"method": methods}), Store(small_files / "results"))
+    assert [cell.remark for cell in table.rows[0].cells] == ["", "Other scales were tried.", ""]
+    assert remarks(table)[0].startswith("Forgetron, german: ")
+    assert remarks(table)[0] in to_markdown(table)
+
+
+def test_a_table_says_what_made_it(small_files):
+    table = made(parsed("test", SPEC), Store(small_files / "results"))
+    assert "`driftline paper test`" in table.provenance
+    assert "from 10 runs on" in table.provenance
+    assert np.__version__ in table.provenance
+    assert table.provenance in to_markdown(table)
+    assert table.provenance in to_latex(table)
+    assert "RBP: mean over the seeds 0 to 1" in notes(table)
+
+
+def test_runs_that_are_under_way_are_named_with_their_rows(tmp_path):
+    store, runs = (
+        Store(tmp_path),
+        [Run("evaluation", name, "chess", {}, None, False) for name in ("rbp", "dwm", "nogd")],
+    )
+    for run in runs[:2]:
+        (store.partial(run) / "records").mkdir(parents=True)
+    (store.partial(runs[0]) / "records" / f"{0:012}-{1500:012}.parquet").touch()
+    assert under_way(runs, store) == ["rbp on chess, row 1,500", "dwm on chess"]
 
 
 def test_cells_are_means_over_seeds_in_percent(small_files, monkeypatch):
@@ -127,7 +186,7 @@ def test_cells_are_means_over_seeds_in_percent(small_files, monkeypatch):
         return {"scale": 1.0} if self.work == "scale" else {"error": 0.2 + 0.1 * seed, "n_rows": 40}
 
     monkeypatch.setattr(Run, "perform", perform)
-    table = make_table(parsed("test", SPEC), "usual", Store(small_files), progress=False)
+    table = made(parsed("test", SPEC), Store(small_files))
     assert [row.cells[0].value for row in table.rows] == pytest.approx([20.0, 25.0, 20.0])
 
 
@@ -149,21 +208,22 @@ def test_what_fails_says_why_and_is_tried_again(small_files, monkeypatch):
         return perform(self, partial)
 
     monkeypatch.setattr(Run, "perform", failing)
-    row = make_table(experiment, "usual", store, progress=False).rows[2]
+    row = made(experiment, store).rows[2]
     assert row.cells[0].value is not None
     assert (row.cells[1].value, row.cells[1].note) == (None, "no space left")
     monkeypatch.setattr(Run, "perform", perform)
-    assert make_table(experiment, "usual", store, progress=False).rows[2].cells[1].value is not None
+    assert made(experiment, store).rows[2].cells[1].value is not None
 
 
 def test_a_result_says_what_was_run_and_by_what(small_files, monkeypatch):
     run, store = Run("evaluation", "majority", "chess", {}, 10, looks_ahead=False), Store(small_files / "results")
     assert store.read(run) is None
     store.write(run, {"error": 0.5})
-    assert store.read(run) == {"error": 0.5}
+    assert store.read(run).result == {"error": 0.5}
     content = json.loads(store.path(run).read_text())
     assert content["run"] == run.to_dict()
     assert {"date", "python", "numpy"} <= content["made"].keys()
+    assert store.read(run).made == content["made"]
     store.path(run).write_text(json.dumps(content | {"result": {"error": 0.4}}))
     with pytest.raises(CheckpointError, match="its checksum does not match"):
         store.read(run)

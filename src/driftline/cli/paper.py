@@ -1,4 +1,4 @@
-"""The commands about the paper: list its experiments, and reproduce one."""
+"""The commands about the paper: list its experiments, and reproduce one or all."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,27 +10,41 @@ from rich.table import Table as RichTable
 from driftline._atomic import replacing
 from driftline.cli.output import wrapped
 from driftline.errors import ConfigError
-from driftline.experiments import Store, Table, make_table, names, read_spec
-from driftline.experiments.render import notes, shown, to_csv, to_latex, to_markdown
+from driftline.experiments import Figure, Store, Table, Workers, make_figure, make_table, names, read_spec
+from driftline.experiments.figure import points_csv
+from driftline.experiments.page import figure_markdown, to_html, to_page
+from driftline.experiments.plot import write_figure
+from driftline.experiments.render import notes, remarks, shown, to_csv, to_latex, to_markdown
 
 DEFAULT_STORE = Path("experiments/results")
+DEFAULT_OUT = Path("paper")
 GAP = 2
 """Spaces between columns."""
-WRITERS = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex}
+TITLE = "The paper, reproduced"
+INTRODUCTION = """\
+Every table and figure of the paper (Álvarez, Mazuelas, Lozano, ICML 2022), made by `driftline paper all` from the \
+runs in `experiments/results`; each can be made by itself. [As a page with differences](index.html)."""
 
 
 def paper(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, or the word list.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="An experiment, or the word list, or all.", show_default=False)
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Small streams and their beginnings: some minutes.")] = False,
     full: Annotated[bool, typer.Option("--full", help="All rows of all streams: hours.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes at a time; -1 for as many as there are cores.")] = -1,
     backend: Annotated[str, typer.Option(help="That of joblib: loky, or a cluster's, such as dask or ray.")] = "loky",
+    resume: Annotated[
+        bool, typer.Option(help="Use the results that are there, and go on with what was killed; or run all anew.")
+    ] = True,
     store: Annotated[Path, typer.Option(help="Folder of results: what is there is not run again.")] = DEFAULT_STORE,
-    out: Annotated[Path | None, typer.Option(help="Folder to write the table to, as CSV, Markdown and LaTeX.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for tables, figures and pages.")] = DEFAULT_OUT,
 ) -> None:
-    """Reproduce a table of the paper, beside the published figures.
+    """Reproduce a table or a figure of the paper, beside what is published.
 
-    A run that is killed goes on where it was. Streams are looked for as driftline data says. For example:
+    A table is printed, and written as CSV, Markdown, LaTeX and HTML; a figure is drawn as SVG and PNG, with its points
+    as CSV and a page as HTML. Runs that were done are not repeated. Streams are looked for as driftline data says.
+    For example:
 
     driftline paper table1 --quick
     """
@@ -42,28 +56,66 @@ def paper(
         raise ConfigError(
             "--quick and --full exclude each other; without either, up to 100,000 rows of each stream are run"
         )
-    experiment = read_spec(name)
     level = "quick" if quick else "full" if full else "usual"
-    table = make_table(experiment, level, Store(store), jobs=jobs, backend=backend)
-    _show(table, console)
-    if out is not None:
+    workers = Workers(Store(store), jobs=jobs, backend=backend, resume=resume)
+    wanted = names() if name == "all" else (read_spec(name).name,)
+    sections = {each: _make(each, level, workers, out, console) for each in wanted}
+    if name == "all":
+        _write(out / "index.html", to_html(TITLE, sections), console)
+        _write(out / "index.md", to_page(TITLE, INTRODUCTION, sections), console)
+
+
+def _make(name: str, level: str, workers: Workers, out: Path, console: Console) -> Table | Figure:
+    """Make a table or a figure, show it and write it."""
+    experiment = read_spec(name)
+    stem = name if level == "usual" else f"{name}-{level}"
+    if experiment.is_figure:
+        figure = make_figure(experiment, level, workers)
         out.mkdir(parents=True, exist_ok=True)
-        for suffix, write in WRITERS.items():
-            path = out / f"{name}{'' if level == 'usual' else f'-{level}'}{suffix}"
-            with replacing(path) as file:
-                file.write(write(table).encode())
-            console.print(str(path))
+        _show_figure(figure, console)
+        if figure.panels:
+            for path in write_figure(figure, out, stem):
+                console.print(str(path))
+        _write(out / f"{stem}.csv", points_csv(figure), console)
+        _write(out / f"{stem}.md", figure_markdown(stem, figure) + "\n", console)
+        _write(out / f"{stem}.html", to_html(figure.title, {stem: figure}), console)
+        return figure
+    table = make_table(experiment, level, workers)
+    out.mkdir(parents=True, exist_ok=True)
+    _show_table(table, console)
+    for suffix, text in {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}.items():
+        _write(out / f"{stem}{suffix}", text, console)
+    _write(out / f"{stem}.html", to_html(table.title, {stem: table}), console)
+    return table
+
+
+def _write(path: Path, text: str, console: Console) -> None:
+    with replacing(path) as file:
+        file.write(text.encode())
+    console.print(str(path))
 
 
 def _list(console: Console) -> None:
+    width = max(map(len, names())) + GAP
     for name in names():
         experiment = read_spec(name)
-        console.print(f"{name}  {experiment.title}", style="bold")
+        console.print(f"{name:{width}}{experiment.title}", style="bold")
         if experiment.cost:
-            console.print(wrapped(f"        --full takes {experiment.cost}", console.width, 8))
+            console.print(f"{'':{width}}{wrapped(f'takes {experiment.cost}', console.width, width)}")
 
 
-def _show(table: Table, console: Console) -> None:
+def _show_figure(figure: Figure, console: Console) -> None:
+    console.print(figure.title, style="bold")
+    console.print(wrapped(figure.about, console.width, 0))
+    console.print(wrapped(f"The paper: {figure.says}", console.width, 0))
+    for finding in figure.findings:
+        console.print(wrapped(f"{'✓' if finding.holds else '✗ not so here:'} {finding.text}", console.width, 2))
+    for reason in figure.reasons:
+        console.print(wrapped(f"- not drawn: {reason}", console.width, 2))
+    console.print(wrapped(figure.provenance, console.width, 0))
+
+
+def _show_table(table: Table, console: Console) -> None:
     """Print a table, in as many parts as it takes to fit the width, and what is said of it."""
     rows = [[row.name, *(shown(cell, table.digits) for cell in row.cells)] for row in table.rows]
     widths = [max(map(len, column)) + GAP for column in zip(["", *table.columns], *rows, strict=True)]
@@ -77,8 +129,9 @@ def _show(table: Table, console: Console) -> None:
         console.print(shape)
         console.print()
     console.print(wrapped(table.about, console.width, 0))
-    for note in notes(table):
+    for note in [*notes(table), *remarks(table)]:
         console.print(wrapped(f"- {note}", console.width, 2))
+    console.print(wrapped(table.provenance, console.width, 0))
 
 
 def _parts(widths: list[int], width: int) -> list[list[int]]:

@@ -34,6 +34,16 @@ def notes(table: Table) -> list[str]:
     return [f"{'all' if set(rows) == everyone else ', '.join(rows)}: {note}" for note, rows in said.items()]
 
 
+def remarks(table: Table) -> list[str]:
+    """Return what is to be said of cells that are far from the published ones, a line each."""
+    return [
+        f"{row.name}, {column}: {shown(cell, table.digits)}. {cell.remark}"
+        for row in table.rows
+        for cell, column in zip(row.cells, table.columns, strict=False)
+        if cell.remark
+    ]
+
+
 def to_csv(table: Table) -> str:
     """Return a line for each cell: row, column, ours, published, difference, note."""
     text = io.StringIO()
@@ -56,7 +66,8 @@ def to_markdown(table: Table) -> str:
         _line(*["---"] * (len(table.columns) + 1)),
     ]
     lines += [_line(_name(row), *(shown(cell, table.digits) for cell in row.cells)) for row in table.rows]
-    return "\n".join([*lines, "", *(f"- {note}" for note in notes(table)), ""])
+    said = [*notes(table), *remarks(table)]
+    return "\n".join([*lines, "", *(f"- {note}" for note in said), "", table.provenance, ""])
 
 
 def _line(*entries: str) -> str:
@@ -85,7 +96,7 @@ def to_latex(table: Table) -> str:
         *body,
         r"\hline",
     ]
-    return "\n".join([f"% {table.title}", *lines, r"\end{tabular}", ""])
+    return "\n".join([f"% {table.title}", f"% {table.provenance}", *lines, r"\end{tabular}", ""])
 
 
 def _escaped(text: str) -> str:

@@ -5,12 +5,45 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from driftline import registry
 from driftline.evaluation import evaluate
 from driftline.streams import RangeScaled, Stream, load
 from driftline.tuning import choose_scale
+
+
+class Task(Protocol):
+    """Work whose result is kept."""
+
+    @property
+    def work(self) -> str:
+        """What is done."""
+
+    @property
+    def model(self) -> str:
+        """With which classifier."""
+
+    @property
+    def stream(self) -> str:
+        """On which stream."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same work, whoever describes it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it is, as values that JSON knows."""
+
+    def perform(self, partial: Path | None) -> dict[str, Any]:
+        """Do it, and return what came of it, as values that JSON knows."""
+
+
+def key_of(description: dict[str, Any]) -> str:
+    """Return a short digest of plain values."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -19,8 +52,8 @@ class Run:
 
     Attributes
     ----------
-    work : {"evaluation", "scale"}
-        Whether it is evaluated, or the scale of its kernel is chosen.
+    work : {"evaluation", "course", "scale"}
+        Whether it is evaluated, or its course is followed row by row, or the scale of its kernel is chosen.
     model, stream : str
         By name.
     parameters : mapping
@@ -53,7 +86,7 @@ class Run:
     @property
     def key(self) -> str:
         """The same for the same run, whoever describes it."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+        return key_of(self.to_dict())
 
     def perform(self, partial: Path | None) -> dict[str, Any]:
         """Do it, and return what came of it.
@@ -75,6 +108,11 @@ class Run:
             choice = choose_scale(model, stream, n_rows=self.n_rows, progress=False)
             errors = {f"{scale:g}": error for scale, error in choice.errors.items()}
             return {"scale": choice.scale, "errors": errors, "n_rows": choice.n_rows}
+        if self.work == "course":
+            return self._course(model, stream)
+        return self._evaluation(model, stream, partial)
+
+    def _evaluation(self, model: Any, stream: Stream, partial: Path | None) -> dict[str, Any]:
         evaluation = evaluate(
             model,
             stream,
@@ -89,3 +127,18 @@ class Run:
         summary = evaluation.summary.to_dict()
         step = (summary["predict_seconds"] + summary["learn_seconds"]) / summary["n_rows"]
         return summary | {"milliseconds": 1e3 * step}
+
+    def _course(self, model: Any, stream: Stream) -> dict[str, Any]:
+        """Return, after each row, the mistakes, the expected ones of the randomised rule, and the sum of R(U_t)."""
+        blocks = list(stream.blocks())
+        X, y = (
+            np.concatenate([getattr(block, name) for block in blocks])[: self.n_rows] for name in ("rows", "labels")
+        )
+        answers = model.prequential(X, y, classes=stream.classes())
+        columns = {
+            "error": answers.predictions != y,
+            "expected_error": 1.0 - answers.probabilities,
+            "mean_bound": answers.bounds,
+        }
+        known = {name: values for name, values in columns.items() if not np.isnan(values.astype(float)).any()}
+        return {"n_rows": len(y)} | {name: np.cumsum(values).tolist() for name, values in known.items()}

@@ -13,6 +13,8 @@ from driftline.streams.catalogue import describe
 LEVELS = ("quick", "usual", "full")
 """How much is run: what is done in minutes; what is kept in the repository; all."""
 MEASURES = ("error", "expected_error", "mean_bound", "milliseconds")
+KINDS = ("runs", "datasets", "opening", "bounds", "mistakes", "course")
+"""What an experiment is made of; the first two are tables, the others figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Method:
         Whether it is no row of the paper's: it does not look ahead, neither to scale columns nor to tune.
     note : str
         What a reader must know of it.
+    remarks : dict of str to str
+        What is to be said of its figure on a stream, where that is far from the published one.
     """
 
     row: str
@@ -59,6 +63,7 @@ class Method:
     seeds: int = 1
     ours: bool = False
     note: str = ""
+    remarks: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +78,29 @@ class Level:
         On how many of their rows, from the first.
     tuning_rows : int
         How many of these the choice of scales may see.
+    whole : dict of str to list of str
+        For each stream the methods that are run on all of its rows nevertheless.
+    simulations : int
+        How many runs on the synthetic stream.
     """
 
     streams: tuple[str, ...]
     rows: int | None
     tuning_rows: int
+    whole: dict[str, list[str]]
+    simulations: int
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A table of the paper.
+    """A table or figure of the paper.
 
     Attributes
     ----------
     name, title, about : str
         What it is called, its heading, and what to know of it.
-    kind : {"runs", "datasets"}
-        Whether cells come from runs of classifiers, or from the streams themselves.
+    kind : str
+        What it is made of: one of `KINDS`.
     streams : tuple of str
         All its streams, in the order of what is published.
     summary : {"rank", "mean", ""}
@@ -97,9 +108,13 @@ class Experiment:
     levels : dict
         What is run at each level.
     methods : tuple of Method
-        Its rows.
+        Its rows, or curves.
     cost : str
-        What the full level takes.
+        What it takes.
+    steps : int
+        Length of the runs on the synthetic stream.
+    says : str
+        What the paper says that it shows.
     """
 
     name: str
@@ -111,6 +126,13 @@ class Experiment:
     levels: dict[str, Level]
     methods: tuple[Method, ...]
     cost: str
+    steps: int
+    says: str
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is a figure, rather than a table."""
+        return self.kind not in KINDS[:2]
 
 
 def names() -> tuple[str, ...]:
@@ -119,12 +141,12 @@ def names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        In the order of the paper.
+        Figures, then tables.
 
     Examples
     --------
     >>> names()
-    ('table1', 'table2', 'table3', 'table4')
+    ('figure1', 'figure3', 'figure4', 'figure5', 'figure6', 'table1', 'table2', 'table3', 'table4')
     """
     found = (entry.name for entry in files(__package__).joinpath("specs").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
@@ -159,18 +181,50 @@ def read_spec(name: str) -> Experiment:
 
 def parsed(name: str, content: dict[str, Any]) -> Experiment:
     """Return an experiment from the content of its file; what cannot be is refused."""
-    streams = tuple(content["streams"])
+    if content["kind"] not in KINDS:
+        raise ConfigError(f"{name}: the kind is {content['kind']!r}; expected one of {KINDS}")
+    streams = tuple(content.get("streams", ()))
     for stream in streams:
         describe(stream)
-    levels = {}
-    for level in LEVELS:
-        given = content.get(level, {})
-        levels[level] = Level(
-            tuple(given.get("streams", streams)), given.get("rows"), given.get("tuning_rows", content["tuning_rows"])
-        )
     methods = tuple(
         Method(**entry | {"published": tuple(entry.get("published", ()))}) for entry in content.get("method", ())
     )
+    _check_methods(name, methods, streams)
+    return Experiment(
+        name=name,
+        title=content["title"],
+        about=content["about"].strip(),
+        kind=content["kind"],
+        streams=streams,
+        summary=content.get("summary", ""),
+        levels={level: _level(name, content, level, streams, methods) for level in LEVELS},
+        methods=methods,
+        cost=content.get("cost", ""),
+        steps=content.get("steps", 0),
+        says=content.get("says", "").strip(),
+    )
+
+
+def _level(
+    name: str, content: dict[str, Any], level: str, streams: tuple[str, ...], methods: tuple[Method, ...]
+) -> Level:
+    given = content.get(level, {})
+    whole, rows = given.get("whole", {}), {method.row for method in methods}
+    for stream, some in whole.items():
+        if stream not in streams or not rows.issuperset(some):
+            raise ConfigError(
+                f"{name}: {level}.whole names {stream!r} and {some}; expected a stream and rows of its own"
+            )
+    return Level(
+        streams=tuple(given.get("streams", streams)),
+        rows=given.get("rows"),
+        tuning_rows=given.get("tuning_rows", content.get("tuning_rows", 0)),
+        whole=whole,
+        simulations=given.get("simulations", content.get("simulations", 0)),
+    )
+
+
+def _check_methods(name: str, methods: tuple[Method, ...], streams: tuple[str, ...]) -> None:
     rows = [method.row for method in methods]
     for method in methods:
         registry.describe(method.model)
@@ -180,14 +234,8 @@ def parsed(name: str, content: dict[str, Any]) -> Experiment:
             raise ConfigError(f"{name}: {method.row} has {len(method.published)} figures for {len(streams)} streams")
         if method.tuned_as is not None and method.tuned_as not in rows:
             raise ConfigError(f"{name}: {method.row} is tuned as {method.tuned_as!r}, which is no row")
-    return Experiment(
-        name=name,
-        title=content["title"],
-        about=content["about"].strip(),
-        kind=content["kind"],
-        streams=streams,
-        summary=content.get("summary", ""),
-        levels=levels,
-        methods=methods,
-        cost=content.get("cost", ""),
-    )
+        unknown = set(method.remarks) - set(streams)
+        if unknown:
+            raise ConfigError(
+                f"{name}: {method.row} has remarks on {', '.join(sorted(unknown))}, which it is not run on"
+            )

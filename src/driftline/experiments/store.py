@@ -13,9 +13,17 @@ from typing import Any
 from driftline import __version__
 from driftline._atomic import replacing
 from driftline.errors import CheckpointError
-from driftline.experiments.runs import Run
+from driftline.experiments.runs import Task
 
 PACKAGES = ("numpy", "numba", "scikit-learn")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run gave, and when and with what it was made."""
+
+    result: dict[str, Any]
+    made: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,65 +40,68 @@ class Store:
 
     folder: Path
 
-    def read(self, run: Run) -> dict[str, Any] | None:
+    def read(self, run: Task) -> "Kept | None":
         """Return what a run gave; None if it is not there.
 
         Parameters
         ----------
-        run : Run
+        run : Task
             The run.
 
         Returns
         -------
-        dict or None
-            Values that JSON knows.
+        Kept or None
+            The result, and what it was made with.
         """
         path = self.path(run)
         if not path.exists():
             return None
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            known, made_by, result, digest = (content[name] for name in ("run", "driftline", "result", "sha256"))
+            known, made_by, digest = (content[name] for name in ("run", "driftline", "sha256"))
+            kept = Kept(dict(content["result"]), dict(content["made"]))
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path} is no result of a run, or is damaged ({error}); delete it") from error
         if digest != _digest(content):
             raise CheckpointError(f"{path} is damaged: its checksum does not match; delete it")
         if known != run.to_dict() or made_by != __version__:
             return None
-        return dict(result)
+        return kept
 
-    def write(self, run: Run, result: dict[str, Any]) -> None:
+    def write(self, run: Task, result: dict[str, Any]) -> Kept:
         """Keep what a run gave.
 
         Parameters
         ----------
-        run : Run
+        run : Task
             The run.
         result : dict
             Values that JSON knows.
+
+        Returns
+        -------
+        Kept
+            The same, with what it was made with.
         """
-        content = {
-            "run": run.to_dict(),
-            "driftline": __version__,
-            "made": {
-                "date": str(date.today()),
-                "python": platform.python_version(),
-                "machine": platform.machine(),
-                "cores": os.cpu_count(),
-                **{package: version(package) for package in PACKAGES},
-            },
-            "result": result,
+        made = {
+            "date": str(date.today()),
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            **{package: version(package) for package in PACKAGES},
         }
+        content = {"run": run.to_dict(), "driftline": __version__, "made": made, "result": result}
         content["sha256"] = _digest(content)
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.path(run)) as file:
             file.write((json.dumps(content, indent=1) + "\n").encode())
+        return Kept(result, made)
 
-    def path(self, run: Run) -> Path:
+    def path(self, run: Task) -> Path:
         """Return where the result of a run is kept: a name to read, and a key."""
         return self.folder / f"{run.work}-{run.model}-{run.stream}-{run.key}.json"
 
-    def partial(self, run: Run) -> Path:
+    def partial(self, run: Task) -> Path:
         """Return a folder for the state of a run that is not done."""
         return self.folder / "unfinished" / f"{run.model}-{run.stream}-{run.key}"
 

@@ -1,16 +1,15 @@
 """A table of the paper: its runs planned and done, and what they gave beside what is published."""
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
+from driftline.experiments.provenance import command_of, provenance
 from driftline.experiments.runs import Run
 from driftline.experiments.spec import Experiment, Level, Method
-from driftline.experiments.store import Store
-from driftline.experiments.work import Outcome, carry_out
+from driftline.experiments.work import Outcome, Workers
 from driftline.registry import describe as describe_model
 from driftline.streams.catalogue import describe
 
@@ -29,11 +28,14 @@ class Cell:
         The paper's: a number, why there is none, or None where the paper has no such cell.
     note : str
         Why there is no value, or what it is of.
+    remark : str
+        What is to be said of it, where it is far from the published one.
     """
 
     value: float | None
     published: float | str | None = None
     note: str = ""
+    remark: str = ""
 
     @property
     def difference(self) -> float | None:
@@ -67,6 +69,8 @@ class Table:
         The rows.
     digits : int
         How many digits after the point.
+    provenance : str
+        The command, versions and dates that made it.
     """
 
     title: str
@@ -74,17 +78,10 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     digits: int = 1
+    provenance: str = ""
 
 
-def make_table(
-    experiment: Experiment,
-    level: str,
-    store: Store,
-    *,
-    jobs: int = 1,
-    backend: str = "loky",
-    progress: bool = True,
-) -> Table:
+def make_table(experiment: Experiment, level: str, workers: Workers) -> Table:
     """Do what is not done yet of an experiment, and return its table.
 
     Parameters
@@ -93,32 +90,22 @@ def make_table(
         The experiment.
     level : {"quick", "usual", "full"}
         How much of it.
-    store : Store
-        Where results are, and are kept.
-    jobs : int, default=1
-        How many processes work at the same time; -1 for as many as there are cores.
-    backend : str, default="loky"
-        That of joblib; "dask" and "ray" reach a cluster where they are registered.
-    progress : bool, default=True
-        Whether to show a progress bar on the standard error.
+    workers : Workers
+        Who does it, and where results are kept.
 
     Returns
     -------
     Table
         Ours beside the published figures; cells that failed say why.
     """
+    command = command_of(experiment.name, level)
     if experiment.kind == "datasets":
-        return _datasets(experiment)
-    work = partial(carry_out, store=store, jobs=jobs, backend=backend, progress=progress)
+        return replace(_datasets(experiment), provenance=provenance(command, []))
     plan = Plan(experiment, experiment.levels[level])
-    chosen: dict[str, Outcome] = {}
-    evaluated: dict[str, Outcome] = {}
-    for stream in sorted(plan.level.streams, key=lambda stream: describe(stream).rows):  # so that columns fill early
-        about = f"{experiment.name}, {stream}"
-        chosen |= work(plan.scale_runs(stream), description=f"{about}: scales of kernels")
-        evaluated |= work(plan.evaluations(stream, chosen), description=f"{about}: evaluations")
+    chosen, evaluated = plan.carry_out(workers)
     rows = [plan.row(method, chosen, evaluated) for method in experiment.methods]
-    return _summarised(experiment, plan.level, rows)
+    made = [outcome.made for outcome in (*chosen.values(), *evaluated.values()) if outcome.made]
+    return replace(_summarised(experiment, plan.level, rows), provenance=provenance(command, made))
 
 
 class Plan:
@@ -126,8 +113,20 @@ class Plan:
 
     def __init__(self, experiment: Experiment, level: Level) -> None:
         self.level = level
+        self._name = experiment.name
+        self._work = "course" if experiment.kind == "course" else "evaluation"
         self._methods = {method.row: method for method in experiment.methods}
         self._places = {stream: experiment.streams.index(stream) for stream in level.streams}
+
+    def carry_out(self, workers: Workers) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
+        """Return what came of the runs that choose scales, and of the others, by their keys."""
+        chosen: dict[str, Outcome] = {}
+        evaluated: dict[str, Outcome] = {}
+        for stream in sorted(self.level.streams, key=lambda stream: describe(stream).rows):  # columns fill early
+            about = f"{self._name}, {stream}"
+            chosen |= workers.carry_out(self.scale_runs(stream), f"{about}: scales of kernels")
+            evaluated |= workers.carry_out(self.evaluations(stream, chosen), f"{about}: evaluations")
+        return chosen, evaluated
 
     def scale_runs(self, stream: str) -> list[Run]:
         """Return the runs that choose scales; those of AMRC, which are last and take longest, come first."""
@@ -136,7 +135,7 @@ class Plan:
 
     def evaluations(self, stream: str, chosen: dict[str, Outcome]) -> list[Run]:
         """Return the evaluations that can be done with the scales that were chosen."""
-        return [run for method in reversed(self._methods.values()) for run in self._runs(method, stream, chosen)]
+        return [run for method in reversed(self._methods.values()) for run in self.runs(method, stream, chosen)]
 
     def _scale_run(self, method: Method, stream: str) -> Run:
         n_rows = min(method.tuning_rows or self.level.tuning_rows, self.level.rows or self.level.tuning_rows)
@@ -147,7 +146,8 @@ class Plan:
         source = self._methods[method.tuned_as] if method.tuned_as else method
         return None if source.tuned is None else chosen[self._scale_run(source, stream).key]
 
-    def _runs(self, method: Method, stream: str, chosen: dict[str, Outcome]) -> list[Run]:
+    def runs(self, method: Method, stream: str, chosen: dict[str, Outcome]) -> list[Run]:
+        """Return the runs that a cell is the mean of, one for each seed; none if its scale could not be chosen."""
         scale = self._scale(method, stream, chosen)
         if scale is not None and scale.result is None:
             return []
@@ -157,40 +157,40 @@ class Plan:
         seeded = "random_state" in describe_model(method.model).parameters
         return [
             Run(
-                "evaluation",
+                self._work,
                 method.model,
                 stream,
                 parameters | ({"random_state": seed} if seeded else {}),
-                _of_rows(self.level.rows, stream),
+                self._n_rows(method, stream),
                 looks_ahead=not method.ours,
             )
             for seed in range(method.seeds)
         ]
 
+    def _n_rows(self, method: Method, stream: str) -> int | None:
+        """Return how many rows are run; None for all, so that a stream that is short is run once for all levels."""
+        n_rows = None if method.row in self.level.whole.get(stream, ()) else self.level.rows
+        return None if n_rows is None or n_rows >= describe(stream).rows else n_rows
+
     def row(self, method: Method, chosen: dict[str, Outcome], evaluated: dict[str, Outcome]) -> Row:
         """Return the row of a method."""
         cells = tuple(self._cell(method, stream, chosen, evaluated) for stream in self.level.streams)
-        return Row(method.row, cells, method.ours, method.note)
+        seeds = f"mean over the seeds 0 to {method.seeds - 1}" if method.seeds > 1 else ""
+        return Row(method.row, cells, method.ours, "; ".join(filter(None, [method.note, seeds])))
 
     def _cell(self, method: Method, stream: str, chosen: dict[str, Outcome], evaluated: dict[str, Outcome]) -> Cell:
         published = method.published[self._places[stream]] if method.published else None
         scale = self._scale(method, stream, chosen)
         if scale is not None and scale.result is None:
             return Cell(None, published, scale.reason)
-        outcomes = [evaluated[run.key] for run in self._runs(method, stream, chosen)]
+        outcomes = [evaluated[run.key] for run in self.runs(method, stream, chosen)]
         failed = next((outcome.reason for outcome in outcomes if outcome.result is None), None)
         if failed is not None:
             return Cell(None, published, failed)
         results = [outcome.result or {} for outcome in outcomes]
         factor = 100.0 if method.measure in PERCENT else 1.0
-        return Cell(
-            factor * float(np.mean([result[method.measure] for result in results])), published, _extent(stream, results)
-        )
-
-
-def _of_rows(n_rows: int | None, stream: str) -> int | None:
-    """Return how many rows are to be run; None for all, so that a stream that is short is run once for all levels."""
-    return None if n_rows is None or n_rows >= describe(stream).rows else n_rows
+        value = factor * float(np.mean([result[method.measure] for result in results]))
+        return Cell(value, published, _extent(stream, results), method.remarks.get(stream, ""))
 
 
 def _extent(stream: str, results: list[dict[str, Any]]) -> str:
