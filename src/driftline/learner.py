@@ -136,7 +136,7 @@ class PaperLearner:
             start = time.perf_counter()
             while label >= self.n_classes:
                 self.add_class()
-            self._learn(psi, label, time_passed)
+            self.learn(psi, label, time_passed)
             self._columns.observe(x)
             steps.append(replace(step, learn_seconds=time.perf_counter() - start))
         said = _together(steps)
@@ -156,10 +156,12 @@ class PaperLearner:
             status=said.status,
             excess=rules.excess(said.rule, Psi[0]),
             label=label,
+            predict_seconds=time.perf_counter() - start,
         )
-        return replace(step, predict_seconds=time.perf_counter() - start), Psi[0]
+        return step, Psi[0]
 
-    def _learn(self, psi: Vector, label: int, elapsed: float) -> None:
+    def learn(self, psi: Vector, label: int, elapsed: float) -> None:
+        """Track the features of an instance with its label, and solve for the next rule; nothing is judged."""
         self.uncertainty = self._tracker.update(psi, label, elapsed)
         self._solver.observe(psi)
         if self._window is None:

@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
-from driftline.kernels.dense import minimize_densely
-from driftline.kernels.rows import empty_rows, evict, with_class
+from driftline.kernels.dense import mark_extreme, minimize_densely
+from driftline.kernels.rows import empty_rows, evict, with_class, write_row
 from driftline.kernels.search import minimize_by_search
 from driftline.kernels.simplex import support_value
+from driftline.kernels.vectors import step_sizes
 from driftline.solvers import ExactSolver, SubgradientSolver
 from driftline.tracking import KinematicTracker, LabelWindow
 from driftline.types import Status, UncertaintySet
@@ -218,7 +219,7 @@ def test_evaluating_all_rows_and_searching_among_them_give_the_same_iterates(see
         for _ in range(c):
             rows = with_class(rows)
         for t, psi in enumerate(X):
-            mu, n = minimise(rows, n, psi, means[t] / c, np.abs(means[t]) / 4, mu, 200, 200 * t)
+            mu, n = minimise(rows, n, psi, means[t] / c, np.abs(means[t]) / 4, mu, step_sizes(200), 200 * t)
             n = evict(rows, n, n_kept)
             course.append((mu, rows.instances[:n].copy(), rows.last_used[:n].copy()))
         found.append(course)
@@ -227,3 +228,22 @@ def test_evaluating_all_rows_and_searching_among_them_give_the_same_iterates(see
         order, other = np.argsort(dense[2]), np.argsort(searched[2])
         assert np.array_equal(dense[2][order], searched[2][other])
         assert np.array_equal(dense[1][order], searched[1][other])
+
+
+@given(st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=25, unique=True), st.booleans())
+def test_the_rows_marked_as_extreme_attain_the_maximum_in_every_direction(points, in_the_plane):
+    X = np.array(points, dtype=float)[:, : 2 if in_the_plane else 1]
+    X = np.unique(X, axis=0)
+    rows = with_class(with_class(empty_rows(len(X), X.shape[1])))
+    subsets = np.array([[True, True], [True, False]])
+    for i, psi in enumerate(X):
+        write_row(rows, i, psi[None], subsets[i % 2], 0)
+    n = len(X)
+    extreme, seen = np.zeros(n, bool), np.zeros(n, bool)
+    mark_extreme(rows, n, np.empty(n, np.int64), np.empty(n, np.int64), extreme, seen)
+    angles = np.linspace(0, 2 * np.pi, 73)
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])[:, : X.shape[1]]
+    for group, chosen in ((X[::2], extreme[::2]), (X[1::2], extreme[1::2])):
+        if len(group):
+            assert np.allclose((group @ directions.T).max(axis=0), (group[chosen] @ directions.T).max(axis=0))
+            assert chosen.sum() <= 2 or in_the_plane

@@ -24,20 +24,20 @@ def minimize(
     mean: Matrix,
     width: Matrix,
     start: Matrix,
-    n_iterations: int,
+    steps: Matrix,
     n_kept: int,
     clock: int,
 ) -> tuple[Matrix, float, float, int]:
     """Minimise R with τ = mean and λ = width from μ = start, over the kept rows and those of the instance ψ.
 
-    `clock` counts the iterations of all earlier solves with these rows. Return the best iterate, φ and R there, and
-    the number of rows kept.
+    `steps` has the sizes of the steps of each iteration, and `clock` counts the iterations of all earlier solves with
+    these rows. Return the best iterate, φ and R there, and the number of rows kept.
     """
     c, d = start.shape
     if is_dense(c, d, n_rows, rows.norms.size):
-        mu, n = minimize_densely(rows, n_rows, psi, mean, width, start, n_iterations, clock)
+        mu, n = minimize_densely(rows, n_rows, psi, mean, width, start, steps, clock)
     else:
-        mu, n = minimize_by_search(rows, n_rows, psi, mean, width, start, n_iterations, clock)
+        mu, n = minimize_by_search(rows, n_rows, psi, mean, width, start, steps, clock)
     phi = best_proper_subset(psi.reshape(1, d), mu, np.empty(c), np.empty(c, np.int64), np.empty(c, np.bool_))
     for i in range(n):
         phi = max(phi, row_value(rows.instances, rows.members, rows.sizes, i, mu))

@@ -27,7 +27,7 @@ from driftline.kernels.rows import (
     row_value,
     write_row,
 )
-from driftline.kernels.vectors import advance, aligned, dot, dot_single, norm, step_sizes, sum_rows, update_drift
+from driftline.kernels.vectors import advance, aligned, dot, dot_single, norm, sum_rows, update_drift
 from driftline.types import Flags, Indices, Matrix, Singles, Vector
 
 HORIZON = 64
@@ -196,15 +196,14 @@ def turn(page: int, saved_at: int, best_saved_at: int, best_at: int) -> tuple[in
 
 
 @inner_kernel
-def replay(checkpoint: Matrix, pulls: Matrix, used: Indices, lam: Vector, first: int, last: int) -> None:
+def replay(checkpoint: Matrix, pulls: Matrix, used: Indices, lam: Vector, steps: Matrix, first: int, last: int) -> None:
     """Repeat the iterations from a checkpoint at iterate number `first` up to number `last`."""
     for l in range(first, last):  # noqa: E741
-        a, b = step_sizes(l)
-        advance(checkpoint[0], checkpoint[1], pulls, used[l], lam, a, b)
+        advance(checkpoint[0], checkpoint[1], pulls, used[l], lam, steps[l, 0], steps[l, 1])
 
 
 @inner_kernel
-def iterate(rows: Rows, n: int, n_own: int, work: Work, n_iterations: int, clock: int) -> tuple[int, int]:
+def iterate(rows: Rows, n: int, n_own: int, work: Work, steps: Matrix, clock: int) -> tuple[int, int]:
     """Run the iterations; return the number of rows and where in `saved` the best iterate is.
 
     Most iterates improve on the best, and copying them costs: they are overwritten, and the best is replayed in the
@@ -228,8 +227,7 @@ def iterate(rows: Rows, n: int, n_own: int, work: Work, n_iterations: int, clock
     path_full, path_proper, reach, step_full, step_proper = 0.0, 0.0, 0.0, 0.0, 0.0
     far_full, far_proper, floor = np.inf, np.inf, -np.inf
     best_risk, best_at, saved_at, best_saved_at, page = np.inf, 0, 1, 0, 0
-    for l in range(1, n_iterations + 2):  # noqa: E741
-        a, b = step_sizes(l)
+    for l in range(1, len(steps)):  # noqa: E741
         if l % BLOCK == 1:
             page, best_saved_at = turn(page, saved_at, best_saved_at, best_at)
             save(x, bar, saved[page])
@@ -287,7 +285,7 @@ def iterate(rows: Rows, n: int, n_own: int, work: Work, n_iterations: int, clock
                     # need it to be replayed, which is therefore done first.
                     k = least_recent(last_used, first_new)
                     page, best_saved_at = turn(page, saved_at, best_saved_at, best_at)
-                    replay(saved[1 - page], pulls, used, lam, best_saved_at, best_at)
+                    replay(saved[1 - page], pulls, used, lam, steps, best_saved_at, best_at)
                     save(x, bar, saved[page])
                     best_saved_at, saved_at = best_at, l
                     write_row(rows, k, psi, subset, clock)
@@ -301,10 +299,10 @@ def iterate(rows: Rows, n: int, n_own: int, work: Work, n_iterations: int, clock
 
         if last_used[i] <= clock:  # not yet in this solve
             pull_of(rows, i, tau, pulls[i])
-        if l <= n_iterations:
+        if l < len(steps) - 1:
             last_used[i] = clock + l
         used[l] = i
-        product, moved = advance(x, bar, pulls, i, lam, a, b)
+        product, moved = advance(x, bar, pulls, i, lam, steps[l, 0], steps[l, 1])
         risk = 1.0 - 1.0 / sizes[i] - product
         if risk < best_risk:
             best_risk, best_at = risk, l
@@ -315,16 +313,16 @@ def iterate(rows: Rows, n: int, n_own: int, work: Work, n_iterations: int, clock
         reach += step_full
         floor = top - error - steepest * max(step_full, step_proper)
     page, best_saved_at = turn(page, saved_at, best_saved_at, best_at)
-    replay(saved[1 - page], pulls, used, lam, best_saved_at, best_at)
+    replay(saved[1 - page], pulls, used, lam, steps, best_saved_at, best_at)
     return n, 1 - page
 
 
 @kernel
 def minimize_by_search(
-    rows: Rows, n: int, psi: Vector, mean: Matrix, width: Matrix, start: Matrix, n_iterations: int, clock: int
+    rows: Rows, n: int, psi: Vector, mean: Matrix, width: Matrix, start: Matrix, steps: Matrix, clock: int
 ) -> tuple[Matrix, int]:
     """Run Alg. 4 on n kept rows and those of the instance ψ; return the best iterate and the number of rows."""
-    work = new_work(rows.norms.size, psi, mean, width, start, n_iterations)
+    work = new_work(rows.norms.size, psi, mean, width, start, len(steps) - 2)
     n, n_own = admit(rows, n, work, clock)
-    n, page = iterate(rows, n, n_own, work, n_iterations, clock)
+    n, page = iterate(rows, n, n_own, work, steps, clock)
     return work.saved[page, 0].copy().reshape(start.shape), n

@@ -47,11 +47,15 @@ def norm(A: Matrix, i: int) -> float:
     return math.sqrt(dot(A, i, A, i))
 
 
-@inner_kernel
-def step_sizes(l: int) -> tuple[float, float]:  # noqa: E741  # the paper's letter
-    """Return a_l = (l+1)^-1.5 and b_l = θ_{l+1}(1/θ_l - 1) with θ_l = 2/(l+1)."""
-    theta, theta_next = 2.0 / (l + 1), 2.0 / (l + 2)
-    return 1.0 / (l + 1) ** 1.5, theta_next * (1.0 / theta - 1.0)
+@kernel
+def step_sizes(n_iterations: int) -> Matrix:
+    """Return a_l = (l+1)^-1.5 and b_l = θ_{l+1}(1/θ_l - 1) with θ_l = 2/(l+1), for l = 1, …, n_iterations + 1."""
+    sizes = np.zeros((n_iterations + 2, 2))
+    for l in range(1, n_iterations + 2):  # noqa: E741  # the paper's letter
+        theta, theta_next = 2.0 / (l + 1), 2.0 / (l + 2)
+        sizes[l, 0] = 1.0 / (l + 1) ** 1.5
+        sizes[l, 1] = theta_next * (1.0 / theta - 1.0)
+    return sizes
 
 
 @summing_kernel

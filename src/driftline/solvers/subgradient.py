@@ -4,6 +4,7 @@ import numpy as np
 
 from driftline.kernels.minimax import minimize
 from driftline.kernels.rows import empty_rows, with_class, write_row
+from driftline.kernels.vectors import step_sizes
 from driftline.solvers.base import status_of
 from driftline.types import Rule, Solution, State, UncertaintySet, Vector
 
@@ -44,6 +45,7 @@ class SubgradientSolver:
     def __init__(self, n_features: int, *, n_subgradients: int, n_iterations: int) -> None:
         self._n_kept = n_subgradients
         self._n_iterations = n_iterations
+        self._steps = step_sizes(n_iterations)
         self._rows = empty_rows(n_subgradients, n_features)
         self._n_rows = 0
         self._clock = 0
@@ -68,7 +70,7 @@ class SubgradientSolver:
             uncertainty.mean,
             uncertainty.width,
             self._weights,
-            self._n_iterations,
+            self._steps,
             self._n_kept,
             self._clock,
         )
