@@ -1,3 +1,4 @@
+import sys
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 from driftline import ConfigError
 from driftline.cli.app import app
 from driftline.cli.paper import _parts
+from driftline.errors import MissingExtraError
 from driftline.experiments import names
 
 
@@ -44,6 +46,14 @@ def test_all_experiments_come_together_on_a_page(tmp_path, monkeypatch):
     assert "## Table 2" in page
 
 
+def test_a_figure_that_cannot_be_drawn_is_not_begun(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("driftline.cli.paper.make_figure", None)
+    result = run("figure3")
+    assert isinstance(result.exception, MissingExtraError)
+    assert "driftline[plot]" in str(result.exception)
+
+
 def test_nothing_is_written_where_nothing_was_made(tmp_path):
     run("table1", "--jobs", "0")
     assert not list(tmp_path.iterdir())
@@ -73,6 +83,7 @@ def test_a_table_is_shown_in_parts_that_fit_and_hold_every_column(widths, width)
     [
         (["tabel1"], "did you mean table1"),
         (["table1", "--quick", "--full"], "--quick and --full exclude each other"),
+        (["table1", "--no-run", "--no-resume"], "choose one"),
         (["table1", "--jobs", "0"], "jobs must be a whole number"),
         (["table1", "--backend", "nope"], "there is no backend 'nope'"),
     ],

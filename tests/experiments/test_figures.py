@@ -223,6 +223,7 @@ TABLE = Table(
         Row("mine", (Cell(2.0),), True),
     ),
     provenance="Made by hand.",
+    in_percent=True,
 )
 
 
@@ -237,6 +238,7 @@ def test_a_page_shows_published_beside_ours_with_the_difference():
     assert "<svg" in page
     assert '<li class="yes">It is so.</li><li class="no">It is not.</li>' in page
     assert page.count("Made by hand.") == 2
+    assert "Within 3 points of the published figure: theirs 0 of 1, near 1 of 1." in page
 
 
 def test_the_page_of_the_documentation_says_what_is_not_so():

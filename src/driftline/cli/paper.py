@@ -13,8 +13,8 @@ from driftline.errors import ConfigError
 from driftline.experiments import Figure, Store, Table, Workers, make_figure, make_table, names, read_spec
 from driftline.experiments.figure import points_csv
 from driftline.experiments.page import figure_markdown, to_html, to_page
-from driftline.experiments.plot import write_figure
-from driftline.experiments.render import notes, remarks, shown, to_csv, to_latex, to_markdown
+from driftline.experiments.plot import drawing_library, write_figure
+from driftline.experiments.render import BRACKETS, said_of, shown, to_csv, to_latex, to_markdown
 
 DEFAULT_STORE = Path("experiments/results")
 DEFAULT_OUT = Path("paper")
@@ -37,6 +37,7 @@ def paper(
     resume: Annotated[
         bool, typer.Option(help="Use the results that are there, and go on with what was killed; or run all anew.")
     ] = True,
+    run: Annotated[bool, typer.Option(help="Run what is not there; or make do with the results that are.")] = True,
     store: Annotated[Path, typer.Option(help="Folder of results: what is there is not run again.")] = DEFAULT_STORE,
     out: Annotated[Path, typer.Option(help="Folder for tables, figures and pages.")] = DEFAULT_OUT,
 ) -> None:
@@ -52,12 +53,14 @@ def paper(
     if name == "list":
         _list(console)
         return
+    if not run and not resume:
+        raise ConfigError("--no-run makes do with the results that are there, which --no-resume leaves out; choose one")
     if quick and full:
         raise ConfigError(
             "--quick and --full exclude each other; without either, up to 100,000 rows of each stream are run"
         )
     level = "quick" if quick else "full" if full else "usual"
-    workers = Workers(Store(store), jobs=jobs, backend=backend, resume=resume)
+    workers = Workers(Store(store), jobs=jobs, backend=backend, resume=resume, run=run)
     wanted = names() if name == "all" else (read_spec(name).name,)
     sections = {each: _make(each, level, workers, out, console) for each in wanted}
     if name == "all":
@@ -70,6 +73,7 @@ def _make(name: str, level: str, workers: Workers, out: Path, console: Console) 
     experiment = read_spec(name)
     stem = name if level == "usual" else f"{name}-{level}"
     if experiment.is_figure:
+        drawing_library()  # what cannot be drawn is not worth hours
         figure = make_figure(experiment, level, workers)
         out.mkdir(parents=True, exist_ok=True)
         _show_figure(figure, console)
@@ -128,8 +132,8 @@ def _show_table(table: Table, console: Console) -> None:
             shape.add_row(*(cells[place] for place in part), style="italic" if row.ours else "")
         console.print(shape)
         console.print()
-    console.print(wrapped(table.about, console.width, 0))
-    for note in [*notes(table), *remarks(table)]:
+    console.print(wrapped(f"{table.about} {BRACKETS}", console.width, 0))
+    for note in said_of(table):
         console.print(wrapped(f"- {note}", console.width, 2))
     console.print(wrapped(table.provenance, console.width, 0))
 

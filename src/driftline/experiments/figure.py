@@ -103,5 +103,5 @@ def points_csv(figure: Figure) -> str:
     for panel in figure.panels:
         for curve in panel.curves:
             rows: Any = zip(curve.x, curve.y, strict=True)
-            writer.writerows([panel.title, f"{curve.label or curve.style}", x, y] for x, y in rows)
+            writer.writerows([panel.title, curve.label or curve.style, f"{x:.6g}", f"{y:.6g}"] for x, y in rows)
     return text.getvalue()

@@ -5,11 +5,9 @@ from html import escape
 
 from driftline.experiments.figure import Figure
 from driftline.experiments.plot import draw
-from driftline.experiments.render import notes, remarks, to_markdown
+from driftline.experiments.render import FAR, said_of, to_markdown
 from driftline.experiments.table import Cell, Row, Table
 
-FAR = 3.0
-"""Points from which on a difference in an error is marked."""
 STYLE = """\
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
@@ -63,13 +61,14 @@ def to_html(title: str, sections: Mapping[str, Section]) -> str:
 
 def _table(name: str, table: Table) -> str:
     head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
-    rows = "\n".join(_row(row, table.digits) for row in table.rows)
-    said = "".join(f"<li>{escape(note)}</li>" for note in [*notes(table), *remarks(table)])
+    rows = "\n".join(_row(row, table) for row in table.rows)
+    marked = f", marked beyond {FAR:g} points" if table.in_percent else ""
+    said = "".join(f"<li>{escape(note)}</li>" for note in said_of(table))
     return f"""\
 <section id="{name}">
 <h2>{escape(table.title)}</h2>
 <p>{escape(table.about)}</p>
-<p>In each cell: ours; below it the published figure and the difference, marked from {FAR:g} points on.</p>
+<p>In each cell: ours; below it the published figure and the difference{marked}.</p>
 <div class="wide"><table>
 <tr><th></th>{head}</tr>
 {rows}
@@ -79,13 +78,14 @@ def _table(name: str, table: Table) -> str:
 </section>"""
 
 
-def _row(row: Row, digits: int) -> str:
-    cells = "".join(f"<td>{_cell(cell, digits)}</td>" for cell in row.cells)
+def _row(row: Row, table: Table) -> str:
+    cells = "".join(f"<td>{_cell(cell, table)}</td>" for cell in row.cells)
     kind = "ours" if row.ours else "published"
     return f'<tr class="{kind}"><th>{escape(row.name)}</th>{cells}</tr>'
 
 
-def _cell(cell: Cell, digits: int) -> str:
+def _cell(cell: Cell, table: Table) -> str:
+    digits = table.digits
     ours = "–" if cell.value is None else f"{cell.value:,.{digits}f}"
     if cell.published is None:
         return ours
@@ -93,7 +93,8 @@ def _cell(cell: Cell, digits: int) -> str:
         return f"{ours}<small>{escape(cell.published)}</small>"
     difference = ""
     if cell.difference is not None:
-        far = ' class="far"' if abs(cell.difference) >= FAR else ""
+        is_far = table.in_percent and not cell.is_summary and abs(cell.difference) > FAR
+        far = ' class="far"' if is_far else ""
         difference = f" <span{far}>{cell.difference:+,.{digits}f}</span>"
     return f"{ours}<small>{cell.published:,.{digits}f}{difference}</small>"
 

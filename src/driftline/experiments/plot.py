@@ -33,6 +33,15 @@ SETTINGS: Any = {
 }
 
 
+def drawing_library() -> Any:
+    """Return matplotlib, or say what to install."""
+    try:
+        import matplotlib.figure  # noqa: PLC0415  # an extra may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("figures need matplotlib; pip install 'driftline[plot]'") from error
+    return matplotlib
+
+
 def draw(figure: Figure) -> dict[str, bytes]:
     """Return a figure as files.
 
@@ -46,13 +55,9 @@ def draw(figure: Figure) -> dict[str, bytes]:
     dict of str to bytes
         Content by suffix: ".svg" and ".png".
     """
-    try:
-        from matplotlib import rc_context  # noqa: PLC0415  # an extra may be missing
-        from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("figures need matplotlib; pip install 'driftline[plot]'") from error
-    with rc_context(SETTINGS):
-        canvas = Canvas(figsize=(WIDTH * len(figure.panels), HEIGHT), layout="constrained")
+    matplotlib = drawing_library()
+    with matplotlib.rc_context(SETTINGS):
+        canvas = matplotlib.figure.Figure(figsize=(WIDTH * len(figure.panels), HEIGHT), layout="constrained")
         for axes, panel in zip(canvas.subplots(1, len(figure.panels), squeeze=False)[0], figure.panels, strict=True):
             _fill(axes, panel)
         return {

@@ -5,6 +5,10 @@ import io
 
 from driftline.experiments.table import Cell, Row, Table
 
+BRACKETS = "In brackets what is published."
+FAR = 3.0
+"""Points beyond which an error is far from the published one."""
+
 
 def shown(cell: Cell, digits: int) -> str:
     """Return our figure, and the published one in brackets.
@@ -34,6 +38,17 @@ def notes(table: Table) -> list[str]:
     return [f"{'all' if set(rows) == everyone else ', '.join(rows)}: {note}" for note, rows in said.items()]
 
 
+def nearness(table: Table) -> list[str]:
+    """Return for each row how many of its figures are near the published ones, if any are published."""
+    said = []
+    for row in table.rows:
+        differences = [cell.difference for cell in row.cells if not cell.is_summary and cell.difference is not None]
+        if differences:
+            near = sum(abs(difference) <= FAR for difference in differences)
+            said.append(f"{row.name} {near} of {len(differences)}")
+    return [f"Within {FAR:g} points of the published figure: {', '.join(said)}."] if said and table.in_percent else []
+
+
 def remarks(table: Table) -> list[str]:
     """Return what is to be said of cells that are far from the published ones, a line each."""
     return [
@@ -42,6 +57,11 @@ def remarks(table: Table) -> list[str]:
         for cell, column in zip(row.cells, table.columns, strict=False)
         if cell.remark
     ]
+
+
+def said_of(table: Table) -> list[str]:
+    """Return all that is to be said of a table, a line each."""
+    return [*nearness(table), *notes(table), *remarks(table)]
 
 
 def to_csv(table: Table) -> str:
@@ -60,13 +80,13 @@ def to_markdown(table: Table) -> str:
     lines = [
         f"# {table.title}",
         "",
-        table.about,
+        f"{table.about} {BRACKETS}",
         "",
         _line("", *table.columns),
         _line(*["---"] * (len(table.columns) + 1)),
     ]
     lines += [_line(_name(row), *(shown(cell, table.digits) for cell in row.cells)) for row in table.rows]
-    said = [*notes(table), *remarks(table)]
+    said = said_of(table)
     return "\n".join([*lines, "", *(f"- {note}" for note in said), "", table.provenance, ""])
 
 

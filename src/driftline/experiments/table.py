@@ -30,12 +30,15 @@ class Cell:
         Why there is no value, or what it is of.
     remark : str
         What is to be said of it, where it is far from the published one.
+    is_summary : bool
+        Whether it sums up its row.
     """
 
     value: float | None
     published: float | str | None = None
     note: str = ""
     remark: str = ""
+    is_summary: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -71,6 +74,8 @@ class Table:
         How many digits after the point.
     provenance : str
         The command, versions and dates that made it.
+    in_percent : bool
+        Whether its figures are errors in percent.
     """
 
     title: str
@@ -79,6 +84,7 @@ class Table:
     rows: tuple[Row, ...]
     digits: int = 1
     provenance: str = ""
+    in_percent: bool = False
 
 
 def make_table(experiment: Experiment, level: str, workers: Workers) -> Table:
@@ -138,7 +144,7 @@ class Plan:
         return [run for method in reversed(self._methods.values()) for run in self.runs(method, stream, chosen)]
 
     def _scale_run(self, method: Method, stream: str) -> Run:
-        n_rows = min(method.tuning_rows or self.level.tuning_rows, self.level.rows or self.level.tuning_rows)
+        n_rows = min(method.tuning_rows or self.level.tuning_rows, self.level.tuning_rows)
         return Run("scale", method.model, stream, method.parameters | (method.tuned or {}), n_rows, looks_ahead=True)
 
     def _scale(self, method: Method, stream: str, chosen: dict[str, Outcome]) -> Outcome | None:
@@ -206,12 +212,18 @@ def _summarised(experiment: Experiment, level: Level, rows: list[Row]) -> Table:
         summaries = _ranks(rows) if experiment.summary == "rank" else _means(rows)
         published = {method.row: method.summary for method in experiment.methods}
         rows = [
-            Row(row.name, (*row.cells, Cell(summaries[row.name], published[row.name])), row.ours, row.note)
+            Row(
+                row.name,
+                (*row.cells, Cell(summaries[row.name], published[row.name], is_summary=True)),
+                row.ours,
+                row.note,
+            )
             for row in rows
         ]
         columns = (*columns, f"average {experiment.summary}" if experiment.summary == "rank" else "mean")
-    digits = 3 if any(method.measure == "milliseconds" for method in experiment.methods) else 1
-    return Table(experiment.title, experiment.about, columns, tuple(rows), digits)
+    in_percent = all(method.measure in PERCENT for method in experiment.methods)
+    digits = 1 if in_percent else 3
+    return Table(experiment.title, experiment.about, columns, tuple(rows), digits, in_percent=in_percent)
 
 
 def _ranks(rows: list[Row]) -> dict[str, float | None]:

@@ -14,6 +14,7 @@ from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation.records import list_parts
 from driftline.experiments.runs import Task
 from driftline.experiments.store import Store
+from driftline.streams.catalogue import describe, names
 
 SECONDS = 1.0
 """Between two looks at what is under way."""
@@ -42,6 +43,8 @@ class Workers:
         That of joblib; "dask" and "ray" reach a cluster where they are registered.
     resume : bool
         Whether what is in the store counts; without it all is run anew.
+    run : bool
+        Whether to run what is not there; without it, that is said of it.
     progress : bool
         Whether to show a progress bar on the standard error.
     """
@@ -50,6 +53,7 @@ class Workers:
     jobs: int = 1
     backend: str = "loky"
     resume: bool = True
+    run: bool = True
     progress: bool = True
 
     def carry_out(self, runs: Iterable[Task], description: str) -> dict[str, Outcome]:
@@ -77,6 +81,8 @@ class Workers:
                 todo.append(run)
             else:
                 outcomes[run.key] = Outcome(kept.result, made=kept.made)
+        if not self.run:
+            return outcomes | {run.key: Outcome(None, _absence(run)) for run in todo}
         if not self.resume:
             for run in todo:
                 shutil.rmtree(self.store.partial(run), ignore_errors=True)
@@ -128,6 +134,12 @@ def under_way(runs: Iterable[Task], store: Store) -> list[str]:
             parts = list_parts(folder / "records")
             said.append(f"{run.model} on {run.stream}" + (f", row {parts[-1].end:,}" if parts else ""))
     return said
+
+
+def _absence(run: Task) -> str:
+    """Say why a run was not done."""
+    at_hand = run.stream not in names() or describe(run.stream).measured is not None
+    return "not run yet" if at_hand else "the file was not at hand"
 
 
 def _do(run: Task, store: Store) -> tuple[Task, Outcome]:

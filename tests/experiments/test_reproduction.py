@@ -1,0 +1,78 @@
+"""What is in the repository of the paper's reproduction: results, and the page made of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from driftline.cli.paper import INTRODUCTION, TITLE
+from driftline.experiments import Store, Workers, make_figure, make_table, names, read_spec
+from driftline.experiments.page import to_page
+from driftline.experiments.render import FAR
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "experiments" / "results"
+PAGE = ROOT / "docs" / "reproduction"
+
+
+class Recording(Workers):
+    """Makes do with the results that are there, and notes which were asked for."""
+
+    asked: set[Path]
+
+    def carry_out(self, runs, description):
+        runs = list(runs)
+        self.asked.update(self.store.path(run) for run in runs)
+        return super().carry_out(runs, description)
+
+
+def everything(level="usual"):
+    workers = Recording(Store(RESULTS), run=False, progress=False)
+    object.__setattr__(workers, "asked", set())
+    made = {}
+    for name in names():
+        experiment = read_spec(name)
+        make = make_figure if experiment.is_figure else make_table
+        made[name] = make(experiment, level, workers)
+    return made, workers.asked
+
+
+@pytest.fixture(scope="module")
+def sections():
+    return everything()[0]
+
+
+def test_every_result_is_of_a_run_that_an_experiment_asks_for():
+    asked = everything()[1] | everything("full")[1]
+    assert sorted(path.name for path in set(RESULTS.glob("*.json")) - asked) == []
+
+
+def test_the_page_is_what_the_results_give(sections):
+    assert (PAGE / "index.md").read_text(encoding="utf-8") == to_page(TITLE, INTRODUCTION, sections)
+
+
+def test_every_figure_is_drawn(sections):
+    for name in names():
+        if name.startswith("figure"):
+            assert sections[name].panels
+            assert (PAGE / f"{name}.svg").exists()
+            assert (PAGE / f"{name}.png").exists()
+
+
+def test_cells_of_amrc_that_are_far_from_the_published_ones_have_a_remark(sections):
+    for row in sections["table1"].rows:
+        if row.name in {"AMRC", "Deterministic AMRC"}:
+            far = [cell for cell in row.cells[:-1] if cell.difference is not None and abs(cell.difference) > FAR]
+            near = [cell for cell in row.cells if cell not in far]
+            assert all(cell.remark for cell in far)
+            assert not any(cell.remark for cell in near)
+
+
+def test_runs_that_are_not_there_are_named_and_not_run(tmp_path):
+    workers = Workers(Store(tmp_path), run=False, progress=False)
+    table = make_table(read_spec("table4"), "quick", workers)
+    assert {cell.note for row in table.rows for cell in row.cells} == {"not run yet"}
+    table = make_table(replace(read_spec("table4"), streams=read_spec("table4").streams), "usual", workers)
+    column = table.columns.index("creditcard")
+    assert table.rows[0].cells[column].note == "the file was not at hand"
+    assert not list(tmp_path.iterdir())
