@@ -130,7 +130,7 @@ def _mistakes(means: dict[str, dict[str, Vector]]) -> Made:
         "accumulated mistakes per time",
         tuple(curves),
         (1, float(times[-1])),
-        (0.15, 0.6),
+        (0.15, 0.65),
         logarithmic=True,
     )
     findings = [_later(rates, times, rows[0], rows[1]), _later(rates, times, rows[1], rows[2])]
@@ -168,7 +168,7 @@ def _course(experiment: Experiment, plan: Plan, chosen: dict[str, Outcome], outc
         times = range(1, len(rates[method.row]) + 1)
         curves.append(Curve(method.row, times, rates[method.row].tolist(), style, _colour(method, experiment.methods)))
     n_rows = len(next(iter(rates.values())))
-    panel = Panel("", "time t", "accumulated mistakes per time", tuple(curves), (0, float(n_rows)), (0.2, 1.0))
+    panel = Panel("", "time t", "accumulated mistakes per time", tuple(curves), (0, float(n_rows)), (0.1, 1.0))
     findings = [
         _close(method.row, method.row.removeprefix("Bound "), rates)
         for method in experiment.methods

@@ -19,7 +19,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "mark": {"linestyle": "none", "markersize": 11, "markeredgecolor": "black"},
     "ghost": {"linewidth": 1.2, "color": "0.6", "marker": "o", "markersize": 9, "markevery": [0]},
 }
-HEIGHT = 3.6
+HEIGHT = 4.0
 WIDTH = 4.4
 """Inches a panel."""
 SETTINGS: Any = {
@@ -79,7 +79,7 @@ def _fill(axes: Any, panel: Panel) -> None:
     axes.set_axisbelow(True)
     n_labels = sum(bool(curve.label) for curve in panel.curves)
     if n_labels:
-        axes.legend(loc="upper right", ncols=2 if n_labels > 3 else 1)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2 if n_labels > 3 else n_labels)
 
 
 def _style(curve: Curve) -> dict[str, Any]:
