@@ -70,7 +70,7 @@ def error_of(kind, name, scaled=True, **changes):
     """Return the error in %: the mean over seeds, where a method draws."""
     X, y = data(name, scaled)
     seeds = [{"random_state": seed} for seed in SEEDS] if "random_state" in kind().get_params() else [{}]
-    models = [kind(**changes, **seed) for seed in seeds]
+    models = [kind(scaling="none", **changes, **seed) for seed in seeds]
     return float(
         np.mean([100 * np.mean(model.prequential(X, y, classes=np.unique(y)).predictions != y) for model in models])
     )
