@@ -15,8 +15,8 @@ from driftline.types import Matrix, Rule, UncertaintySet
 class PaperAMRC(BoundedClassifier):
     """The adaptive minimax risk classifier of the paper; its defaults are the published configuration.
 
-    (What comes nearest to the published tables is ``features="fourier-printed", unobserved="hold",
-    label_variance="sample"`` with a `scale` found by cross-validation.)
+    (The tables are reproduced with ``features="fourier-printed", unobserved="hold", label_variance="sample"`` and a
+    `scale` found by cross-validation.)
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from driftline import ConfigError
 from driftline.cli.app import app
 from driftline.cli.paper import _parts
 from driftline.errors import MissingExtraError
-from driftline.experiments import names
+from driftline.experiments import make_table, names, read_spec
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +52,58 @@ def test_a_figure_that_cannot_be_drawn_is_not_begun(monkeypatch):
     result = run("figure3")
     assert isinstance(result.exception, MissingExtraError)
     assert "driftline[plot]" in str(result.exception)
+
+
+def test_options_reach_the_workers_and_the_names_of_files(tmp_path, monkeypatch):
+    seen = []
+
+    def make(experiment, level, workers):
+        seen.append((level, workers))
+        return make_table(read_spec("table2"), level, workers)
+
+    monkeypatch.setattr("driftline.cli.paper.make_table", make)
+    run("table4", "--quick", "--jobs", "3", "--backend", "threading", "--no-resume", "--store", "kept")
+    run("table4", "--full", "--no-run")
+    run("table4")
+    assert [(level, w.jobs, w.backend, w.resume, w.run) for level, w in seen] == [
+        ("quick", 3, "threading", False, True),
+        ("full", -1, "loky", True, False),
+        ("usual", -1, "loky", True, True),
+    ]
+    assert seen[0][1].store.folder == tmp_path / "kept"
+    assert {path.stem for path in (tmp_path / "paper").iterdir()} == {"table4-quick", "table4-full", "table4"}
+
+
+def test_a_quick_page_shows_the_quick_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr("driftline.cli.paper.names", lambda: ("figure1",))
+    run("all", "--quick")
+    page = (tmp_path / "paper" / "index-quick.md").read_text(encoding="utf-8")
+    assert "(figure1-quick.svg)" in page
+    assert "`driftline paper all --quick`" in page
+    assert (tmp_path / "paper" / "figure1-quick.svg").exists()
+
+
+def test_an_experiment_of_which_nothing_can_be_made_fails():
+    assert run("table4", "--no-run", "--store", "nowhere").exit_code == 1
+
+
+@pytest.mark.parametrize("option", ["--out", "--store"])
+def test_what_is_no_folder_is_refused_before_anything_is_run(tmp_path, monkeypatch, option):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("driftline.cli.paper.make_table", None)
+    for path in ("file", "file/below"):
+        result = run("table4", option, path)
+        assert isinstance(result.exception, ConfigError)
+        assert f"{option} must be a folder" in str(result.exception)
+
+
+@pytest.mark.parametrize(("backend", "package"), [("dask", "distributed"), ("ray", "ray")])
+def test_a_cluster_needs_its_package(monkeypatch, backend, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setenv("DRIFTLINE_DATA", "nowhere")
+    result = run("figure3", "--quick", "--backend", backend)
+    assert isinstance(result.exception, MissingExtraError)
+    assert f"pip install {package}" in str(result.exception)
 
 
 def test_nothing_is_written_where_nothing_was_made(tmp_path):

@@ -3,18 +3,19 @@
 import csv
 import io
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline import PaperAMRC, rules
+from driftline import ConfigError, PaperAMRC, rules
 from driftline.experiments import Store, Workers, make_figure
 from driftline.experiments.figure import Curve, Figure, Finding, Panel, points_csv
-from driftline.experiments.figures import _close, _later
-from driftline.experiments.opening import OneMovingClass, opening
+from driftline.experiments.figures import _bounds, _close, _later
+from driftline.experiments.opening import SEED, OneMovingClass, opening
 from driftline.experiments.page import figure_markdown, to_html, to_page
-from driftline.experiments.plot import draw
+from driftline.experiments.plot import COLOURS, draw
 from driftline.experiments.simulation import Simulation, error_probabilities, times_of
 from driftline.experiments.spec import parsed
 from driftline.experiments.table import Cell, Row, Table
@@ -95,8 +96,21 @@ def test_bounds_have_a_panel_and_a_finding_for_each_order(tmp_path):
         assert (bound.style, error.style, bound.colour) == ("bound", "line", error.colour)
         assert len(bound.x) == len(error.y) == 12
     assert all("3 runs" in finding.text for finding in made.findings)
-    assert "from 3 runs" in made.provenance  # three simulations of three runs
+    assert "from 3 results" in made.provenance  # three simulations of three runs
     assert figure(tmp_path, kind="bounds", simulations=3, method=ORDERS) == made
+
+
+@pytest.mark.parametrize(("bound", "holds"), [(0.3, True), (0.36, False), (0.1, False)])
+def test_bounds_must_be_tight_and_above(bound, holds):
+    mean = {
+        "times": np.arange(1, 4),
+        "n_runs": np.array(5),
+        "bounds": np.full(3, bound),
+        "errors": np.full(3, 0.2),
+        "squares": np.full(3, 0.05),
+        "holds": np.full(3, float(bound > 0.2)),
+    }
+    assert _bounds({"order 1": mean})[1][0].holds is holds
 
 
 def test_means_are_over_all_parts_of_a_simulation(tmp_path, monkeypatch):
@@ -129,6 +143,9 @@ def test_it_is_said_from_when_on_a_higher_order_has_made_fewer_mistakes():
     never = _later(rates, times, "high", "low")
     assert not never.holds
     assert "has not made fewer" in never.text
+    always = _later(rates | {"best": np.array([0.1, 0.1, 0.1])}, times, "low", "best")
+    assert not always.holds  # the paper says that it is worse at first
+    assert "has never made more" in always.text
 
 
 def test_a_bound_must_be_above_the_mistakes_and_near_them():
@@ -179,6 +196,12 @@ def test_in_the_opening_figure_one_class_moves():
     moved = np.abs(stream.class_means(120) - stream.class_means(40)).max(axis=1)
     assert moved[1] == 0 < moved[0]
     for panel, t in zip(panels, (40, 120), strict=False):
+        found = PaperAMRC(features="linear", scaling="none")
+        X, y = stream.sample(120, seed=SEED)
+        weights = found.partial_fit(X[:t], y[:t], classes=[0, 1]).rule_.weights
+        (rule,) = (curve for curve in panel.curves if curve.label == "rule")
+        along = np.array([rule.x[1] - rule.x[0], rule.y[1] - rule.y[0]])
+        assert abs(along @ (weights[0] - weights[1])) <= 1e-9 * np.linalg.norm(along)
         marks = [(curve.x[0], curve.y[0]) for curve in panel.curves if curve.style == "mark"]
         assert np.allclose(marks, stream.class_means(t))
 
@@ -202,6 +225,37 @@ def test_every_curve_is_drawn_the_same_each_time(style, colour, logarithmic):
     assert files[0] == files[1]
     assert files[0][".png"].startswith(b"\x89PNG")
     assert ">a curve<" in files[0][".svg"].decode()
+
+
+def svg(*curves, **options):
+    panel = Panel("", "x", "y", curves, (1, 1000), (0, 3), **options)
+    return draw(Figure("", "", "", (panel,), ()))[".svg"].decode()
+
+
+def test_curves_can_be_told_apart():
+    line, bound, other = (Curve("", [1, 9], [1, 2], style, n) for style, n in (("line", 0), ("bound", 0), ("line", 1)))
+    assert "stroke-dasharray: 8" in svg(bound)
+    assert "stroke-dasharray: 8" not in svg(line)
+    assert COLOURS[0].lower() in svg(line)
+    assert COLOURS[1].lower() in svg(other)
+    assert len(set(COLOURS)) == len(COLOURS)
+
+
+def test_time_can_be_logarithmic():
+    assert ">100<" in svg(Curve("", [1, 9], [1, 2]), logarithmic=True)
+    assert ">100<" not in svg(Curve("", [1, 9], [1, 2]))
+
+
+def test_a_figure_does_not_depend_on_the_settings_of_its_user():
+    plain = svg(Curve("", [1, 9], [1, 2]))
+    with mpl.rc_context({"axes.facecolor": "black", "lines.linewidth": 7.0}):
+        assert svg(Curve("", [1, 9], [1, 2])) == plain
+
+
+def test_a_simulation_of_other_features_is_refused():
+    other = Simulation("bounds", "amrc-paper-linear", {"scaling": "none", "intercept": True}, 5, 0, 1)
+    with pytest.raises(ConfigError, match="instances as they are"):
+        other.perform(None)
 
 
 def test_points_are_written_for_programs():
@@ -235,7 +289,7 @@ def test_a_page_shows_published_beside_ours_with_the_difference():
     assert "<li>theirs, one: 14.0 (10.0). Far.</li>" in page
     assert "Of &lt;little&gt;." in page
     assert "A &lt;figure&gt;" in page
-    assert "<svg" in page
+    assert 'src="data:image/svg+xml;base64,' in page
     assert '<li class="yes">It is so.</li><li class="no">It is not.</li>' in page
     assert page.count("Made by hand.") == 2
     assert "Within 3 points of the published figure: theirs 0 of 1, near 1 of 1." in page

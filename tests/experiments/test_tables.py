@@ -3,17 +3,19 @@
 import csv
 import io
 import json
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from driftline import CheckpointError, ConfigError
+from driftline.evaluation import evaluate
 from driftline.experiments import Cell, Store, Table, Workers, make_table, names, read_spec
 from driftline.experiments.render import notes, remarks, shown, to_csv, to_latex, to_markdown
 from driftline.experiments.runs import Run
 from driftline.experiments.spec import parsed
-from driftline.experiments.table import Row, _ranks
+from driftline.experiments.table import Plan, Row, _ranks
 from driftline.experiments.work import under_way
 from driftline.streams import ArrayStream
 
@@ -120,7 +122,7 @@ def test_the_plan_is_what_the_spec_says(small_files):
         "rbp": True,
         "majority": False,
     }
-    assert not list(store.folder.glob("unfinished/*"))
+    assert not list(store.folder.glob("unfinished/*/*"))
 
 
 def test_a_stream_that_is_short_is_run_once_for_all_levels(small_files):
@@ -157,12 +159,15 @@ def test_a_remark_goes_with_its_cell(small_files):
     assert [cell.remark for cell in table.rows[0].cells] == ["", "Other scales were tried.", ""]
     assert remarks(table)[0].startswith("Forgetron, german: ")
     assert remarks(table)[0] in to_markdown(table)
+    near = [methods[0] | {"published": [33.1, table.rows[0].cells[1].value + 3.0]}, *SPEC["method"][1:]]
+    table = made(parsed("test", SPEC | {"method": near}), Store(small_files / "results"))
+    assert [cell.remark for cell in table.rows[0].cells] == ["", "", ""]
 
 
 def test_a_table_says_what_made_it(small_files):
     table = made(parsed("test", SPEC), Store(small_files / "results"))
     assert "`driftline paper test`" in table.provenance
-    assert "from 10 runs on" in table.provenance
+    assert "from 10 results of" in table.provenance
     assert np.__version__ in table.provenance
     assert table.provenance in to_markdown(table)
     assert table.provenance in to_latex(table)
@@ -177,7 +182,10 @@ def test_runs_that_are_under_way_are_named_with_their_rows(tmp_path):
     for run in runs[:2]:
         (store.partial(run) / "records").mkdir(parents=True)
     (store.partial(runs[0]) / "records" / f"{0:012}-{1500:012}.parquet").touch()
-    assert under_way(runs, store) == ["rbp on chess, row 1,500", "dwm on chess"]
+    assert under_way(runs, store, since=0.0) == ["rbp on chess, row 1,500", "dwm on chess"]
+    assert under_way(runs, store, since=time.time() + 10.0) == []  # left by runs that were killed
+    (store.partial(runs[0]) / "records" / f"{1600:012}-{1700:012}.parquet").touch()  # while parts are merged
+    assert under_way(runs, store, since=0.0) == ["dwm on chess"]
 
 
 def test_cells_are_means_over_seeds_in_percent(small_files, monkeypatch):
@@ -196,6 +204,105 @@ def test_an_evaluation_that_was_interrupted_is_no_result(small_files, monkeypatc
     monkeypatch.setattr("driftline.experiments.runs.evaluate", lambda *_, **__: evaluation)
     with pytest.raises(KeyboardInterrupt):
         run.perform(None)
+
+
+def test_whatever_goes_wrong_with_a_run_the_others_go_on(small_files, monkeypatch):
+    perform = Run.perform
+
+    def failing(self, partial):
+        if self.model == "majority":
+            raise ZeroDivisionError
+        return perform(self, partial)
+
+    monkeypatch.setattr(Run, "perform", failing)
+    table = made(parsed("test", SPEC), Store(small_files / "results"))
+    assert [cell.note for cell in table.rows[2].cells[:2]] == ["ZeroDivisionError"] * 2
+    assert table.rows[0].cells[0].value is not None
+    assert not list((small_files / "results").glob("unfinished/*/*"))
+
+
+def test_a_run_that_cannot_be_resumed_begins_anew(tmp_path, small_files):
+    store, run = Store(tmp_path), Run("evaluation", "majority", "chess", {}, 30, looks_ahead=False)
+    store.partial(run).mkdir(parents=True)
+    (store.partial(run) / "run.ckpt").write_bytes(b"no checkpoint")
+    (store.partial(run) / "records").mkdir()
+    (store.partial(run) / "records" / f"{0:012}-{20:012}.parquet").write_bytes(b"no records")
+    workers = Workers(store, progress=False)
+    outcome = workers.carry_out([run], workers.bar("", 1))[run.key]
+    assert outcome.result["n_rows"] == 30
+
+
+def test_what_was_begun_does_not_count_if_all_is_to_be_done_anew(small_files, monkeypatch):
+    store, found = Store(small_files), []
+    run = Run("evaluation", "majority", "chess", {}, 30, looks_ahead=False)
+    store.partial(run).mkdir(parents=True)
+    (store.partial(run) / "left").touch()
+    monkeypatch.setattr(Run, "perform", lambda _, partial: found.append(list(partial.iterdir())) or {"error": 0.5})
+    workers = Workers(store, resume=False, progress=False)
+    workers.carry_out([run], workers.bar("", 1))
+    assert found == [[]]
+
+
+@pytest.mark.parametrize("done_before", [False, True])
+def test_the_bar_goes_to_its_end(small_files, monkeypatch, done_before):
+    store, bars = Store(small_files / "results"), []
+
+    class Bar:
+        def __init__(self, description, total, **_):
+            self.description, self.total, self.done = description, total, 0
+            bars.append(self)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def advance(self, amount, note=""):
+            self.done += amount
+
+    if done_before:
+        made(parsed("test", SPEC), store)
+    monkeypatch.setattr("driftline.experiments.work.ProgressBar", Bar)
+    made(parsed("test", SPEC), store)
+    assert [(bar.description, bar.total, bar.done) for bar in bars] == [("test", 10, 10)]
+
+
+def test_steps_are_timed_after_a_warm_up(small_files, monkeypatch):
+    limits = []
+    monkeypatch.setattr(
+        "driftline.experiments.runs.evaluate",
+        lambda *a, limit, **k: limits.append(limit) or evaluate(*a, limit=limit, **k),
+    )
+    result = Run("timing", "majority", "chess", {}, 40, looks_ahead=False).perform(None)
+    assert limits == [50, 40]
+    assert result["n_rows"] == 40
+    assert 0 < result["milliseconds"] < 1000
+
+
+def test_a_table_of_times_times_its_runs(small_files):
+    methods = [{"row": "Majority", "model": "majority", "measure": "milliseconds", "summary": 3.0}]
+    table = made(parsed("test", SPEC | {"method": methods, "summary": "mean"}), Store(small_files / "results"))
+    assert {path.name.split("-")[0] for path in (small_files / "results").glob("*.json")} == {"timing"}
+    assert (table.digits, table.in_percent) == (3, False)
+
+
+def test_a_summary_of_fewer_streams_than_the_paper_has_is_not_compared(small_files):
+    experiment = parsed("test", SPEC | {"quick": {"streams": ["chess"], "rows": 40}})
+    cell = made(experiment, Store(small_files / "results"), level="quick").rows[0].cells[-1]
+    assert (cell.note, cell.published, cell.difference) == ("over 1 of 2 streams", 7.3, None)
+
+
+def test_a_scale_is_not_chosen_on_more_rows_than_the_level_allows():
+    methods = [SPEC["method"][0] | {"tuning_rows": 1000}, SPEC["method"][0] | {"row": "Other", "tuning_rows": 15}]
+    experiment = parsed("test", SPEC | {"method": methods})
+    runs = Plan(experiment, experiment.levels["usual"]).scale_runs("chess")
+    assert sorted(run.n_rows for run in runs) == [15, 20]
+
+
+def test_the_course_of_a_run_ends_where_it_is_to(small_files):
+    result = Run("course", "majority", "chess", {}, 30, looks_ahead=False).perform(None)
+    assert result["n_rows"] == len(result["error"]) == 30
 
 
 def test_what_fails_says_why_and_is_tried_again(small_files, monkeypatch):

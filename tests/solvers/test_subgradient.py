@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins
-from driftline.kernels.dense import mark_extreme, minimize_densely
+from driftline.kernels.dense import is_dense, mark_extreme, minimize_densely
 from driftline.kernels.rows import empty_rows, evict, with_class, write_row
 from driftline.kernels.search import minimize_by_search
 from driftline.kernels.simplex import support_value
@@ -57,7 +57,9 @@ def kept_rows(made):
 
 
 @pytest.mark.parametrize("kind", ["linear", "fourier", "binary"])
-@pytest.mark.parametrize(("n_classes", "n_subgradients"), [(1, 100), (2, 100), (2, 4), (3, 100), (5, 6)])
+@pytest.mark.parametrize(
+    ("n_classes", "n_subgradients"), [(1, 100), (2, 100), (2, 1), (2, 4), (3, 2), (3, 100), (4, 3), (5, 6)]
+)
 def test_iterates_are_those_of_the_algorithm_as_printed(kind, n_classes, n_subgradients):
     X, y = drifting(kind, 40, n_classes, seed=n_classes)
     options = {"n_subgradients": n_subgradients, "n_iterations": 300}
@@ -228,6 +230,13 @@ def test_evaluating_all_rows_and_searching_among_them_give_the_same_iterates(see
         order, other = np.argsort(dense[2]), np.argsort(searched[2])
         assert np.array_equal(dense[2][order], searched[2][other])
         assert np.array_equal(dense[1][order], searched[1][other])
+
+
+@given(st.integers(1, 8), st.integers(1, 80), st.integers(1, 40))
+def test_all_rows_are_evaluated_only_where_there_is_room_for_all_of_the_newest(c, d, n_kept):
+    n_slots = empty_rows(n_kept, d).norms.size
+    for n_rows in range(n_kept + 1):
+        assert not is_dense(c, d, n_rows, n_slots) or n_rows + 2**c - 1 <= n_slots
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=25, unique=True), st.booleans())

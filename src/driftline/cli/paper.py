@@ -1,5 +1,6 @@
 """The commands about the paper: list its experiments, and reproduce one or all."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from driftline.experiments import Figure, Store, Table, Workers, make_figure, ma
 from driftline.experiments.figure import points_csv
 from driftline.experiments.page import figure_markdown, to_html, to_page
 from driftline.experiments.plot import drawing_library, write_figure
+from driftline.experiments.provenance import command_of
 from driftline.experiments.render import BRACKETS, said_of, shown, to_csv, to_latex, to_markdown
 
 DEFAULT_STORE = Path("experiments/results")
@@ -22,8 +24,9 @@ GAP = 2
 """Spaces between columns."""
 TITLE = "The paper, reproduced"
 INTRODUCTION = """\
-Every table and figure of the paper (Álvarez, Mazuelas, Lozano, ICML 2022), made by `driftline paper all` from the \
-runs in `experiments/results`; each can be made by itself. [As a page with differences](index.html)."""
+The tables and figures of the paper (Álvarez, Mazuelas, Lozano, ICML 2022), beside what is published; cells that were \
+not run say so. [As a page with differences]({page}). All of it is made by `{command}`, and each part by a command of \
+its own."""
 
 
 def paper(
@@ -60,18 +63,41 @@ def paper(
             "--quick and --full exclude each other; without either, up to 100,000 rows of each stream are run"
         )
     level = "quick" if quick else "full" if full else "usual"
-    workers = Workers(Store(store), jobs=jobs, backend=backend, resume=resume, run=run)
+    _check_folder(store, "--store")
+    _check_folder(out, "--out")
+    workers = Workers(Store(store.resolve()), jobs=jobs, backend=backend, resume=resume, run=run)
     wanted = names() if name == "all" else (read_spec(name).name,)
-    sections = {each: _make(each, level, workers, out, console) for each in wanted}
+    sections = dict(_make(each, level, workers, out, console) for each in wanted)
     if name == "all":
-        _write(out / "index.html", to_html(TITLE, sections), console)
-        _write(out / "index.md", to_page(TITLE, INTRODUCTION, sections), console)
+        stem = _stem("index", level)
+        introduction = INTRODUCTION.format(page=f"{stem}.html", command=command_of("all", level))
+        _write(out / f"{stem}.html", to_html(TITLE, sections), console)
+        _write(out / f"{stem}.md", to_page(TITLE, introduction, sections), console)
+    if all(map(_is_empty, sections.values())):
+        raise typer.Exit(1)
 
 
-def _make(name: str, level: str, workers: Workers, out: Path, console: Console) -> Table | Figure:
-    """Make a table or a figure, show it and write it."""
-    experiment = read_spec(name)
-    stem = name if level == "usual" else f"{name}-{level}"
+def _stem(name: str, level: str) -> str:
+    """Return what the files of an experiment are called, without suffix."""
+    return name if level == "usual" else f"{name}-{level}"
+
+
+def _check_folder(path: Path, option: str) -> None:
+    """Refuse what cannot be a folder, before anything is run."""
+    there = next(parent for parent in (path, *path.resolve().parents) if parent.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise ConfigError(f"{option} must be a folder to write into; {there} is not one")
+
+
+def _is_empty(made: Table | Figure) -> bool:
+    if isinstance(made, Figure):
+        return not made.panels
+    return all(cell.value is None for row in made.rows for cell in row.cells)
+
+
+def _make(name: str, level: str, workers: Workers, out: Path, console: Console) -> tuple[str, Table | Figure]:
+    """Make a table or a figure, show it and write it; return it with what its files are called."""
+    experiment, stem = read_spec(name), _stem(name, level)
     if experiment.is_figure:
         drawing_library()  # what cannot be drawn is not worth hours
         figure = make_figure(experiment, level, workers)
@@ -83,14 +109,14 @@ def _make(name: str, level: str, workers: Workers, out: Path, console: Console) 
         _write(out / f"{stem}.csv", points_csv(figure), console)
         _write(out / f"{stem}.md", figure_markdown(stem, figure) + "\n", console)
         _write(out / f"{stem}.html", to_html(figure.title, {stem: figure}), console)
-        return figure
+        return stem, figure
     table = make_table(experiment, level, workers)
     out.mkdir(parents=True, exist_ok=True)
     _show_table(table, console)
     for suffix, text in {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}.items():
         _write(out / f"{stem}{suffix}", text, console)
     _write(out / f"{stem}.html", to_html(table.title, {stem: table}), console)
-    return table
+    return stem, table
 
 
 def _write(path: Path, text: str, console: Console) -> None:

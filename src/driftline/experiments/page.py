@@ -1,12 +1,13 @@
 """Pages that show the paper's tables and figures beside ours: HTML, and Markdown for the documentation."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
 
 from driftline.experiments.figure import Figure
 from driftline.experiments.plot import draw
-from driftline.experiments.render import FAR, said_of, to_markdown
-from driftline.experiments.table import Cell, Row, Table
+from driftline.experiments.render import said_of, to_markdown
+from driftline.experiments.table import FAR, Cell, Row, Table
 
 STYLE = """\
 :root { color-scheme: light dark; }
@@ -18,7 +19,7 @@ th:first-child { text-align: left; position: sticky; left: 0; background: Canvas
 td small { color: GrayText; display: block; }
 td .far { color: #d55e00; font-weight: 600; }
 tr.ours th, tr.ours td { background: #0072b212; font-style: italic; }
-figure { margin: 1rem 0; background: white; padding: .5rem; } figure svg { max-width: 100%; height: auto; }
+figure { margin: 1rem 0; background: white; padding: .5rem; } figure img { max-width: 100%; height: auto; }
 .yes::before { content: "✓ "; color: #009e73; } .no::before { content: "✗ "; color: #d55e00; }
 footer, .made { color: GrayText; font-size: 13px; }
 """
@@ -100,8 +101,9 @@ def _cell(cell: Cell, table: Table) -> str:
 
 
 def _figure(name: str, figure: Figure) -> str:
-    drawn = draw(figure)[".svg"].decode() if figure.panels else ""
-    picture = f"<figure>{drawn[drawn.index('<svg') :]}</figure>" if drawn else ""
+    drawn = b64encode(draw(figure)[".svg"]).decode() if figure.panels else ""
+    source = f"data:image/svg+xml;base64,{drawn}"  # inline its identifiers would be those of other figures too
+    picture = f'<figure><img alt="{escape(figure.title)}" src="{source}"></figure>' if drawn else ""
     said = "".join(f'<li class="{"yes" if one.holds else "no"}">{escape(one.text)}</li>' for one in figure.findings)
     missing = "".join(f"<li>not drawn: {escape(reason)}</li>" for reason in figure.reasons)
     return f"""\

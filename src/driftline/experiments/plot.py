@@ -56,7 +56,9 @@ def draw(figure: Figure) -> dict[str, bytes]:
         Content by suffix: ".svg" and ".png".
     """
     matplotlib = drawing_library()
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # whatever the user's settings are
+        matplotlib.rcParams.update(SETTINGS)
         canvas = matplotlib.figure.Figure(figsize=(WIDTH * len(figure.panels), HEIGHT), layout="constrained")
         for axes, panel in zip(canvas.subplots(1, len(figure.panels), squeeze=False)[0], figure.panels, strict=True):
             _fill(axes, panel)

@@ -3,11 +3,9 @@
 import csv
 import io
 
-from driftline.experiments.table import Cell, Row, Table
+from driftline.experiments.table import FAR, Cell, Row, Table
 
 BRACKETS = "In brackets what is published."
-FAR = 3.0
-"""Points beyond which an error is far from the published one."""
 
 
 def shown(cell: Cell, digits: int) -> str:

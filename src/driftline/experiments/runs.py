@@ -14,6 +14,9 @@ from driftline.evaluation import evaluate
 from driftline.streams import RangeScaled, Stream, load
 from driftline.tuning import choose_scale
 
+N_WARM_UP = 50
+"""Rows on which a classifier is run before it is timed."""
+
 
 class Task(Protocol):
     """Work whose result is kept."""
@@ -52,8 +55,9 @@ class Run:
 
     Attributes
     ----------
-    work : {"evaluation", "course", "scale"}
-        Whether it is evaluated, or its course is followed row by row, or the scale of its kernel is chosen.
+    work : {"evaluation", "timing", "course", "scale"}
+        Whether it is evaluated, or its steps are timed, or its course is followed row by row, or the scale of its
+        kernel is chosen.
     model, stream : str
         By name.
     parameters : mapping
@@ -102,19 +106,30 @@ class Run:
             Values that JSON knows.
         """
         stream: Stream = RangeScaled(load(self.stream)) if self.looks_ahead else load(self.stream)
-        scales = self.looks_ahead and "scaling" in registry.describe(self.model).parameters
-        model = registry.create(self.model, **({"scaling": "none"} if scales else {}) | dict(self.parameters))
         if self.work == "scale":
-            choice = choose_scale(model, stream, n_rows=self.n_rows, progress=False)
+            choice = choose_scale(self._model(), stream, n_rows=self.n_rows, progress=False)
             errors = {f"{scale:g}": error for scale, error in choice.errors.items()}
             return {"scale": choice.scale, "errors": errors, "n_rows": choice.n_rows}
         if self.work == "course":
-            return self._course(model, stream)
-        return self._evaluation(model, stream, partial)
+            return self._course(stream)
+        if self.work == "timing":
+            return self._timing(stream)
+        return self._evaluation(stream, partial)
 
-    def _evaluation(self, model: Any, stream: Stream, partial: Path | None) -> dict[str, Any]:
+    def _model(self) -> Any:
+        scales = self.looks_ahead and "scaling" in registry.describe(self.model).parameters
+        return registry.create(self.model, **({"scaling": "none"} if scales else {}) | dict(self.parameters))
+
+    def _timing(self, stream: Stream) -> dict[str, Any]:
+        """Return how long a step takes, once everything is compiled."""
+        for n_rows in (N_WARM_UP, self.n_rows):
+            summary = evaluate(self._model(), stream, limit=n_rows, classes=stream.classes(), progress=False).summary
+        seconds = summary.predict_seconds + summary.learn_seconds
+        return {"n_rows": summary.n_rows, "milliseconds": 1e3 * seconds / summary.n_rows}
+
+    def _evaluation(self, stream: Stream, partial: Path | None) -> dict[str, Any]:
         evaluation = evaluate(
-            model,
+            self._model(),
             stream,
             limit=self.n_rows,
             classes=stream.classes(),
@@ -124,17 +139,15 @@ class Run:
         )
         if not evaluation.finished:
             raise KeyboardInterrupt
-        summary = evaluation.summary.to_dict()
-        step = (summary["predict_seconds"] + summary["learn_seconds"]) / summary["n_rows"]
-        return summary | {"milliseconds": 1e3 * step}
+        return evaluation.summary.to_dict()
 
-    def _course(self, model: Any, stream: Stream) -> dict[str, Any]:
+    def _course(self, stream: Stream) -> dict[str, Any]:
         """Return, after each row, the mistakes, the expected ones of the randomised rule, and the sum of R(U_t)."""
         blocks = list(stream.blocks())
         X, y = (
             np.concatenate([getattr(block, name) for block in blocks])[: self.n_rows] for name in ("rows", "labels")
         )
-        answers = model.prequential(X, y, classes=stream.classes())
+        answers = self._model().prequential(X, y, classes=stream.classes())
         columns = {
             "error": answers.predictions != y,
             "expected_error": 1.0 - answers.probabilities,

@@ -9,6 +9,7 @@ import numpy as np
 
 from driftline import registry, rules
 from driftline.assembly import assemble, checked_parameters
+from driftline.errors import ConfigError
 from driftline.experiments.runs import key_of
 from driftline.streams import RotatingGaussians
 from driftline.streams._integrals import even_points, quantiles
@@ -89,6 +90,9 @@ class Simulation:
     def _course(self, seed: int) -> dict[str, Vector]:
         X, y = RotatingGaussians().sample(self.n_steps, seed=seed)
         model = registry.create(self.model, **self.parameters)
+        given = model.get_params()
+        if (given["features"], given["intercept"], given["scaling"]) != ("linear", False, "none"):
+            raise ConfigError(f"a simulation needs instances as they are for features; got {model!r}")
         if self.work == "mistakes":
             answers = model.prequential(X, y, classes=[0, 1])
             return {"mistakes": np.cumsum(1.0 - answers.probabilities), "bounds": np.cumsum(answers.bounds)}

@@ -6,10 +6,12 @@ import os
 import platform
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import driftline
 from driftline import __version__
 from driftline._atomic import replacing
 from driftline.errors import CheckpointError
@@ -60,7 +62,7 @@ class Store:
             content = json.loads(path.read_text(encoding="utf-8"))
             known, made_by, digest = (content[name] for name in ("run", "driftline", "sha256"))
             kept = Kept(dict(content["result"]), dict(content["made"]))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
             raise CheckpointError(f"{path} is no result of a run, or is damaged ({error}); delete it") from error
         if digest != _digest(content):
             raise CheckpointError(f"{path} is damaged: its checksum does not match; delete it")
@@ -88,6 +90,7 @@ class Store:
             "python": platform.python_version(),
             "machine": platform.machine(),
             "cores": os.cpu_count(),
+            "source": source_digest(),
             **{package: version(package) for package in PACKAGES},
         }
         content = {"run": run.to_dict(), "driftline": __version__, "made": made, "result": result}
@@ -102,8 +105,17 @@ class Store:
         return self.folder / f"{run.work}-{run.model}-{run.stream}-{run.key}.json"
 
     def partial(self, run: Task) -> Path:
-        """Return a folder for the state of a run that is not done."""
-        return self.folder / "unfinished" / f"{run.model}-{run.stream}-{run.key}"
+        """Return a folder for the state of a run that is not done, by this version."""
+        return self.folder / "unfinished" / __version__ / f"{run.model}-{run.stream}-{run.key}"
+
+
+@cache
+def source_digest() -> str:
+    """Return a digest of the source of driftline, which tells more than its version while that is being worked on."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(driftline.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _digest(content: dict[str, Any]) -> str:

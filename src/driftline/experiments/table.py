@@ -14,6 +14,8 @@ from driftline.registry import describe as describe_model
 from driftline.streams.catalogue import describe
 
 PERCENT = ("error", "expected_error", "mean_bound")
+FAR = 3.0
+"""Points beyond which an error is far from the published one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,10 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """By how much ours is above the published one."""
-        return (
-            None if self.value is None or not isinstance(self.published, int | float) else self.value - self.published
-        )
+        """By how much ours is above the published one; None also where it sums up other streams."""
+        if self.value is None or not isinstance(self.published, int | float) or (self.is_summary and self.note):
+            return None
+        return self.value - self.published
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class Plan:
     def __init__(self, experiment: Experiment, level: Level) -> None:
         self.level = level
         self._name = experiment.name
-        self._work = "course" if experiment.kind == "course" else "evaluation"
+        self._is_course = experiment.kind == "course"
+        self._is_quick = level == experiment.levels["quick"]
         self._methods = {method.row: method for method in experiment.methods}
         self._places = {stream: experiment.streams.index(stream) for stream in level.streams}
 
@@ -128,11 +131,20 @@ class Plan:
         """Return what came of the runs that choose scales, and of the others, by their keys."""
         chosen: dict[str, Outcome] = {}
         evaluated: dict[str, Outcome] = {}
-        for stream in sorted(self.level.streams, key=lambda stream: describe(stream).rows):  # columns fill early
-            about = f"{self._name}, {stream}"
-            chosen |= workers.carry_out(self.scale_runs(stream), f"{about}: scales of kernels")
-            evaluated |= workers.carry_out(self.evaluations(stream, chosen), f"{about}: evaluations")
+        with workers.bar(self._name, self._n_runs()) as bar:
+            for stream in sorted(self.level.streams, key=lambda stream: describe(stream).rows):  # columns fill early
+                chosen |= workers.carry_out(self.scale_runs(stream), bar)
+                evaluated |= workers.carry_out(self.evaluations(stream, chosen), bar)
         return chosen, evaluated
+
+    def _n_runs(self) -> int:
+        """Return how many runs there are, whatever the scales."""
+        total = 0
+        for stream in self.level.streams:
+            scales = {run.key for run in self.scale_runs(stream)}
+            any_scale = dict.fromkeys(scales, Outcome({"scale": 1.0}))
+            total += len(scales) + len({run.key for run in self.evaluations(stream, any_scale)})
+        return total
 
     def scale_runs(self, stream: str) -> list[Run]:
         """Return the runs that choose scales; those of AMRC, which are last and take longest, come first."""
@@ -163,7 +175,7 @@ class Plan:
         seeded = "random_state" in describe_model(method.model).parameters
         return [
             Run(
-                self._work,
+                "course" if self._is_course else "timing" if method.measure == "milliseconds" else "evaluation",
                 method.model,
                 stream,
                 parameters | ({"random_state": seed} if seeded else {}),
@@ -196,7 +208,10 @@ class Plan:
         results = [outcome.result or {} for outcome in outcomes]
         factor = 100.0 if method.measure in PERCENT else 1.0
         value = factor * float(np.mean([result[method.measure] for result in results]))
-        return Cell(value, published, _extent(stream, results), method.remarks.get(stream, ""))
+        cell = Cell(value, published, _extent(stream, results))
+        is_far = cell.difference is not None and abs(cell.difference) > FAR
+        # What is said of a figure is said of that of the longer runs.
+        return replace(cell, remark=method.remarks.get(stream, "")) if is_far and not self._is_quick else cell
 
 
 def _extent(stream: str, results: list[dict[str, Any]]) -> str:
@@ -211,10 +226,11 @@ def _summarised(experiment: Experiment, level: Level, rows: list[Row]) -> Table:
     if experiment.summary:
         summaries = _ranks(rows) if experiment.summary == "rank" else _means(rows)
         published = {method.row: method.summary for method in experiment.methods}
+        extents = {row.name: _number_of_streams(row, len(experiment.streams)) for row in rows}
         rows = [
             Row(
                 row.name,
-                (*row.cells, Cell(summaries[row.name], published[row.name], is_summary=True)),
+                (*row.cells, _summary(summaries[row.name], published[row.name], extents[row.name])),
                 row.ours,
                 row.note,
             )
@@ -224,6 +240,16 @@ def _summarised(experiment: Experiment, level: Level, rows: list[Row]) -> Table:
     in_percent = all(method.measure in PERCENT for method in experiment.methods)
     digits = 1 if in_percent else 3
     return Table(experiment.title, experiment.about, columns, tuple(rows), digits, in_percent=in_percent)
+
+
+def _number_of_streams(row: Row, n_streams: int) -> str:
+    """Say over how many streams a row is summed up, if not over all."""
+    n = sum(cell.value is not None for cell in row.cells)
+    return "" if n == n_streams else f"over {n} of {n_streams} streams"
+
+
+def _summary(value: float | None, published: float | None, extent: str) -> Cell:
+    return Cell(value, published, extent if value is not None else "", is_summary=True)
 
 
 def _ranks(rows: list[Row]) -> dict[str, float | None]:

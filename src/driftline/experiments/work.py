@@ -1,7 +1,9 @@
 """Runs done, several at a time, with progress; what fails says why."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from types import TracebackType
@@ -10,8 +12,8 @@ from typing import Any, Self
 from joblib import Parallel, delayed, parallel_config
 
 from driftline._progress import ProgressBar
-from driftline.errors import ConfigError, DriftlineError
-from driftline.evaluation.records import list_parts
+from driftline.errors import CheckpointError, ConfigError, MissingExtraError
+from driftline.evaluation.records import arrow, list_parts
 from driftline.experiments.runs import Task
 from driftline.experiments.store import Store
 from driftline.streams.catalogue import describe, names
@@ -29,7 +31,7 @@ class Outcome:
     made: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Workers:
     """How runs are done.
 
@@ -40,7 +42,7 @@ class Workers:
     jobs : int
         How many processes work at the same time; -1 for as many as there are cores.
     backend : str
-        That of joblib; "dask" and "ray" reach a cluster where they are registered.
+        That of joblib; "dask" and "ray" reach a cluster.
     resume : bool
         Whether what is in the store counts; without it all is run anew.
     run : bool
@@ -56,15 +58,19 @@ class Workers:
     run: bool = True
     progress: bool = True
 
-    def carry_out(self, runs: Iterable[Task], description: str) -> dict[str, Outcome]:
+    def bar(self, description: str, n_runs: int) -> ProgressBar:
+        """Return a bar for so many runs."""
+        return ProgressBar(description, n_runs, unit="runs", shown=self.progress and self.run)
+
+    def carry_out(self, runs: Iterable[Task], bar: ProgressBar) -> dict[str, Outcome]:
         """Return what runs gave, by their keys: from the store, or done now and kept there.
 
         Parameters
         ----------
         runs : iterable of Task
             The runs; the same may come several times, and is done once.
-        description : str
-            What they are for.
+        bar : ProgressBar
+            Advanced by one for each.
 
         Returns
         -------
@@ -74,30 +80,64 @@ class Workers:
         if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0:
             raise ConfigError(f"jobs must be a whole number, -1 for as many as there are cores; got {self.jobs!r}")
         wanted = {run.key: run for run in runs}
-        outcomes, todo = {}, []
-        for run in wanted.values():
-            kept = self.store.read(run) if self.resume else None
-            if kept is None:
-                todo.append(run)
-            else:
-                outcomes[run.key] = Outcome(kept.result, made=kept.made)
+        kept = {key: self.store.read(run) for key, run in wanted.items()} if self.resume else {}
+        outcomes = {key: Outcome(one.result, made=one.made) for key, one in kept.items() if one is not None}
+        todo = [run for key, run in wanted.items() if key not in outcomes]
         if not self.run:
             return outcomes | {run.key: Outcome(None, _absence(run)) for run in todo}
+        bar.advance(len(outcomes))
+        if todo:
+            outcomes |= self._done(todo, bar)
+        return outcomes
+
+    def _done(self, todo: list[Task], bar: ProgressBar) -> dict[str, Outcome]:
+        """Run them all."""
+        arrow()  # evaluations keep records
+        outcomes = {}
         if not self.resume:
             for run in todo:
                 shutil.rmtree(self.store.partial(run), ignore_errors=True)
-        try:
-            parallel = parallel_config(backend=self.backend, n_jobs=self.jobs)
-        except ValueError as error:
-            raise ConfigError(f"there is no backend {self.backend!r}: {error}") from error
-        bar = ProgressBar(description, len(wanted), unit="runs", shown=self.progress)
-        with bar, Watch(bar, todo, self.store), parallel:
-            bar.advance(len(outcomes))
-            done = Parallel(return_as="generator_unordered")(delayed(_do)(run, self.store) for run in todo)
-            for run, outcome in done:
+        with Watch(bar, todo, self.store), _joblib(self.backend, self.jobs) as parallel:
+            for run, outcome in parallel(delayed(_do)(run, self.store) for run in todo):
                 outcomes[run.key] = outcome
                 bar.advance(1, f"{run.model} on {run.stream}" + (f": {outcome.reason}" if outcome.reason else ""))
         return outcomes
+
+
+@contextmanager
+def _joblib(backend: str, jobs: int) -> Iterator[Parallel]:
+    """Give what runs several tasks at a time, on this machine or on a cluster."""
+    if backend in CLUSTERS:
+        CLUSTERS[backend]()
+    try:
+        context = parallel_config(backend=backend, n_jobs=jobs)
+    except ValueError as error:
+        raise ConfigError(f"there is no backend {backend!r}: {error}") from error
+    with context:
+        try:
+            parallel = Parallel(return_as="generator_unordered")
+        except ValueError:  # not every backend hands results over as they come
+            parallel = Parallel()
+        yield parallel
+
+
+def _reach_dask() -> None:
+    try:
+        from distributed import Client  # noqa: PLC0415  # an extra may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the backend dask needs its scheduler; pip install distributed") from error
+    Client()  # that of DASK_SCHEDULER_ADDRESS, else one on this machine
+
+
+def _reach_ray() -> None:
+    try:
+        from ray.util.joblib import register_ray  # noqa: PLC0415  # an extra may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the backend ray needs ray; pip install ray") from error
+    register_ray()  # the cluster is that of RAY_ADDRESS
+
+
+CLUSTERS = {"dask": _reach_dask, "ray": _reach_ray}
 
 
 class Watch:
@@ -105,6 +145,7 @@ class Watch:
 
     def __init__(self, bar: ProgressBar, runs: Sequence[Task], store: Store) -> None:
         self._bar, self._runs, self._store = bar, runs, store
+        self._begun = time.time()
         self._ended = Event()
         self._thread = Thread(target=self._look, daemon=True)
 
@@ -120,19 +161,22 @@ class Watch:
 
     def _look(self) -> None:
         while not self._ended.wait(SECONDS):
-            note = ", ".join(under_way(self._runs, self._store))
+            note = ", ".join(under_way(self._runs, self._store, self._begun))
             if note:
                 self._bar.advance(0, note)
 
 
-def under_way(runs: Iterable[Task], store: Store) -> list[str]:
-    """Return the runs that have begun and not ended, each with the rows that it has done."""
+def under_way(runs: Iterable[Task], store: Store, since: float) -> list[str]:
+    """Return the runs that have gone on since some time and not ended, each with the rows that it has done."""
     said = []
     for run in runs:
         folder = store.partial(run)
-        if folder.is_dir():
-            parts = list_parts(folder / "records")
-            said.append(f"{run.model} on {run.stream}" + (f", row {parts[-1].end:,}" if parts else ""))
+        try:
+            if max(path.stat().st_mtime for path in (folder, *folder.glob("records"))) >= since:
+                parts = list_parts(folder / "records")
+                said.append(f"{run.model} on {run.stream}" + (f", row {parts[-1].end:,}" if parts else ""))
+        except (OSError, CheckpointError):  # it has just ended, or is about to merge parts
+            continue
     return said
 
 
@@ -143,14 +187,25 @@ def _absence(run: Task) -> str:
 
 
 def _do(run: Task, store: Store) -> tuple[Task, Outcome]:
+    """Do a run and keep its result; whatever goes wrong with it, the others go on."""
     partial = store.partial(run)
-    partial.mkdir(parents=True, exist_ok=True)
     try:
-        result = run.perform(partial)
-    except (DriftlineError, MemoryError, ArithmeticError) as error:
-        if not any(partial.iterdir()):
+        result = _performed(run, partial)
+        kept = store.write(run, result)
+    except Exception as error:  # that of any classifier
+        if partial.is_dir() and not any(partial.iterdir()):
             partial.rmdir()
         return run, Outcome(None, str(error).splitlines()[0] if str(error) else type(error).__name__)
-    kept = store.write(run, result)
     shutil.rmtree(partial, ignore_errors=True)
     return run, Outcome(kept.result, made=kept.made)
+
+
+def _performed(run: Task, partial: Any) -> dict[str, Any]:
+    """Go on with a run, or begin it anew where that cannot be."""
+    partial.mkdir(parents=True, exist_ok=True)
+    try:
+        return run.perform(partial)
+    except CheckpointError:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        return run.perform(partial)
