@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
@@ -121,6 +122,7 @@ def _joblib(backend: str, jobs: int) -> Iterator[Parallel]:
         yield parallel
 
 
+@cache
 def _reach_dask() -> None:
     try:
         from distributed import Client  # noqa: PLC0415  # an extra may be missing
@@ -129,6 +131,7 @@ def _reach_dask() -> None:
     Client()  # that of DASK_SCHEDULER_ADDRESS, else one on this machine
 
 
+@cache
 def _reach_ray() -> None:
     try:
         from ray.util.joblib import register_ray  # noqa: PLC0415  # an extra may be missing
