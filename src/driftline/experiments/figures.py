@@ -1,7 +1,6 @@
 """The paper's figures made: from runs on its synthetic stream, and on German and Usenet1."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from driftline.experiments.figure import Curve, Figure, Finding, Panel
 from driftline.experiments.opening import opening
 from driftline.experiments.provenance import command_of, provenance
 from driftline.experiments.simulation import Simulation
-from driftline.experiments.spec import Experiment, Method
+from driftline.experiments.spec import Experiment, Level, Method
 from driftline.experiments.table import Plan
 from driftline.experiments.work import Outcome, Workers
 from driftline.types import Vector
@@ -23,6 +22,7 @@ TIGHT = 0.15
 STEPS_AT_A_TIME = 140_000
 """Steps of simulations whose sums are kept together: about half a minute."""
 Made = tuple[tuple[Panel, ...], tuple[Finding, ...]]
+NOTHING: Made = ((), ())
 
 
 def make_figure(experiment: Experiment, level: str, workers: Workers) -> Figure:
@@ -47,19 +47,9 @@ def make_figure(experiment: Experiment, level: str, workers: Workers) -> Figure:
     if experiment.kind == "opening":
         panels, findings = opening(experiment.steps)
         return replace(about, panels=panels, findings=findings, provenance=provenance(command, []))
-    if experiment.kind == "course":
-        plan = Plan(experiment, experiment.levels[level])
-        chosen, outcomes = plan.carry_out(workers)
-        make: Callable[[], Made] = lambda: _course(experiment, plan, chosen, outcomes)  # noqa: E731
-        outcomes = chosen | outcomes
-    else:
-        parts = _parts(experiment, experiment.levels[level].simulations)
-        tasks = [part for some in parts.values() for part in some]
-        with workers.bar(experiment.name, len(tasks)) as bar:
-            outcomes = workers.carry_out(tasks, bar)
-        make = lambda: _simulated(experiment, parts, outcomes)  # noqa: E731
-    reasons = tuple(sorted({outcome.reason for outcome in outcomes.values() if outcome.result is None}))
-    panels, findings = ((), ()) if reasons else make()
+    make = _followed if experiment.kind == "course" else _simulated
+    outcomes, (panels, findings) = make(experiment, experiment.levels[level], workers)
+    reasons = _reasons(outcomes)
     made = [outcome.made for outcome in outcomes.values() if outcome.made]
     return replace(about, panels=panels, findings=findings, reasons=reasons, provenance=provenance(command, made))
 
@@ -83,9 +73,29 @@ def _parts(experiment: Experiment, n_runs: int) -> dict[str, list[Simulation]]:
     }
 
 
-def _simulated(experiment: Experiment, parts: dict[str, list[Simulation]], outcomes: dict[str, Outcome]) -> Made:
+def _simulated(experiment: Experiment, level: Level, workers: Workers) -> tuple[dict[str, Outcome], Made]:
+    """Run what a figure of the synthetic stream is made of, and make it unless something failed."""
+    parts = _parts(experiment, level.simulations)
+    tasks = [part for some in parts.values() for part in some]
+    with workers.bar(experiment.name, len(tasks)) as bar:
+        outcomes = workers.carry_out(tasks, bar)
+    if _reasons(outcomes):
+        return outcomes, NOTHING
     means = {row: _means([outcomes[part.key].result or {} for part in some]) for row, some in parts.items()}
-    return (_bounds if experiment.kind == "bounds" else _mistakes)(means)
+    return outcomes, (_bounds if experiment.kind == "bounds" else _mistakes)(means)
+
+
+def _followed(experiment: Experiment, level: Level, workers: Workers) -> tuple[dict[str, Outcome], Made]:
+    """Run what a figure of a stream is made of, and make it unless something failed."""
+    plan = Plan(experiment, level)
+    chosen, followed = plan.carry_out(workers)
+    outcomes = chosen | followed
+    return outcomes, NOTHING if _reasons(outcomes) else _course(experiment, plan, chosen, followed)
+
+
+def _reasons(outcomes: dict[str, Outcome]) -> tuple[str, ...]:
+    """Return why runs gave nothing, each reason once."""
+    return tuple(sorted({outcome.reason for outcome in outcomes.values() if outcome.result is None}))
 
 
 def _means(results: list[dict[str, Any]]) -> dict[str, Vector]:
@@ -127,7 +137,7 @@ def _mistakes(means: dict[str, dict[str, Vector]]) -> Made:
         rates[row] = mean["mistakes"] / mean["times"]
         curves.append(Curve(row, mean["times"].tolist(), rates[row].tolist(), "line", colour))
     rows, times = list(means), next(iter(means.values()))["times"]
-    bound = means[rows[1]]["bounds"] / times + np.sqrt(2.0 * math.log(1.0 / DELTA) / times)
+    bound = means[rows[1]]["bounds"] / times + _margin(times)
     curves.append(Curve(f"bound, {rows[1]}", times.tolist(), bound.tolist(), "bound", 1))
     panel = Panel(
         "",
@@ -190,9 +200,14 @@ def _rate(method: Method, result: dict[str, Any]) -> Vector:
     """Return a curve: mistakes per time, or the bound of the paper on them."""
     totals = np.array(result[method.measure])
     times = np.arange(1.0, len(totals) + 1.0)
-    extra = np.sqrt(2.0 * math.log(1.0 / DELTA) / times) if method.measure == "mean_bound" else 0.0
-    rate: Vector = totals / times + extra
+    rate: Vector = totals / times + (_margin(times) if method.measure == "mean_bound" else 0.0)
     return rate
+
+
+def _margin(times: Vector) -> Vector:
+    """Return by how much mistakes per time may exceed the mean of their probabilities."""
+    margin: Vector = np.sqrt(2.0 * math.log(1.0 / DELTA) / times)
+    return margin
 
 
 def _colour(method: Method, methods: tuple[Method, ...]) -> int:

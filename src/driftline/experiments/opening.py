@@ -26,18 +26,7 @@ class OneMovingClass(DriftingGaussians):
     n_steps: int
 
     def components(self, times: Vector) -> GaussianComponents:
-        """Return the components, one a class.
-
-        Parameters
-        ----------
-        times : ndarray of shape (n,)
-            Times.
-
-        Returns
-        -------
-        GaussianComponents
-            Weights, means and deviations at those times.
-        """
+        """Return the components, one a class."""
         angle = np.pi * (0.75 * times / self.n_steps - 0.25)
         means = np.full((times.size, 2, 2), -2.5)
         means[:, 0] = 4.0 * np.column_stack([np.cos(angle), np.sin(angle)])

@@ -52,7 +52,7 @@ def remarks(table: Table) -> list[str]:
     return [
         f"{row.name}, {column}: {shown(cell, table.digits)}. {cell.remark}"
         for row in table.rows
-        for cell, column in zip(row.cells, table.columns, strict=False)
+        for cell, column in zip(row.cells, table.columns, strict=True)
         if cell.remark
     ]
 
@@ -84,8 +84,7 @@ def to_markdown(table: Table) -> str:
         _line(*["---"] * (len(table.columns) + 1)),
     ]
     lines += [_line(_name(row), *(shown(cell, table.digits) for cell in row.cells)) for row in table.rows]
-    said = said_of(table)
-    return "\n".join([*lines, "", *(f"- {note}" for note in said), "", table.provenance, ""])
+    return "\n".join([*lines, "", *(f"- {note}" for note in said_of(table)), "", table.provenance, ""])
 
 
 def _line(*entries: str) -> str:

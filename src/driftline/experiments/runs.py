@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,39 +19,42 @@ N_WARM_UP = 50
 """Rows on which a classifier is run before it is timed."""
 
 
-class Task(Protocol):
-    """Work whose result is kept."""
+class Task(ABC):
+    """Work whose result is kept: a dataclass of plain values, so that the same work has the same key."""
 
-    @property
-    def work(self) -> str:
-        """What is done."""
+    work: str
+    model: str
+    stream: str
+    parameters: Mapping[str, Any]
 
-    @property
-    def model(self) -> str:
-        """With which classifier."""
-
-    @property
-    def stream(self) -> str:
-        """On which stream."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it is, as values that JSON knows."""
+        values = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        return values | {"stream": self.stream, "parameters": dict(self.parameters)}
 
     @property
     def key(self) -> str:
         """The same for the same work, whoever describes it."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what it is, as values that JSON knows."""
-
+    @abstractmethod
     def perform(self, partial: Path | None) -> dict[str, Any]:
-        """Do it, and return what came of it, as values that JSON knows."""
+        """Do it, and return what came of it.
 
+        Parameters
+        ----------
+        partial : Path or None
+            A folder to keep the state of long work in; it is continued from there.
 
-def key_of(description: dict[str, Any]) -> str:
-    """Return a short digest of plain values."""
-    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:16]
+        Returns
+        -------
+        dict
+            Values that JSON knows.
+        """
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Task):
     """A run of a classifier on a stream.
 
     Attributes
@@ -76,35 +80,8 @@ class Run:
     n_rows: int | None
     looks_ahead: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what it is, as values that JSON knows."""
-        return {
-            "work": self.work,
-            "model": self.model,
-            "stream": self.stream,
-            "parameters": dict(sorted(self.parameters.items())),
-            "n_rows": self.n_rows,
-            "looks_ahead": self.looks_ahead,
-        }
-
-    @property
-    def key(self) -> str:
-        """The same for the same run, whoever describes it."""
-        return key_of(self.to_dict())
-
     def perform(self, partial: Path | None) -> dict[str, Any]:
-        """Do it, and return what came of it.
-
-        Parameters
-        ----------
-        partial : Path or None
-            A folder to keep the state of a long evaluation in; it is continued from there.
-
-        Returns
-        -------
-        dict
-            Values that JSON knows.
-        """
+        """Do it, and return what came of it."""
         stream: Stream = RangeScaled(load(self.stream)) if self.looks_ahead else load(self.stream)
         if self.work == "scale":
             choice = choose_scale(self._model(), stream, n_rows=self.n_rows, progress=False)

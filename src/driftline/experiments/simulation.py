@@ -10,12 +10,11 @@ import numpy as np
 from driftline import registry, rules
 from driftline.assembly import assemble, checked_parameters
 from driftline.errors import ConfigError
-from driftline.experiments.runs import key_of
+from driftline.experiments.runs import Task
 from driftline.streams import RotatingGaussians
 from driftline.streams._integrals import even_points, quantiles
 from driftline.types import Matrix, Rule, Vector
 
-STREAM = "rotating-gaussians"
 N_POINTS = 64
 """Instances of each class for the error of a rule: enough for a standard error of about 0.01."""
 N_TIMES = 200
@@ -23,7 +22,7 @@ N_TIMES = 200
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(Task):
     """Some runs of a classifier on the synthetic stream, one for each seed.
 
     Attributes
@@ -47,41 +46,10 @@ class Simulation:
     first_seed: int
     n_runs: int
 
-    @property
-    def stream(self) -> str:
-        """What it runs on."""
-        return STREAM
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what it is, as values that JSON knows."""
-        return {
-            "work": self.work,
-            "model": self.model,
-            "stream": self.stream,
-            "parameters": dict(sorted(self.parameters.items())),
-            "n_steps": self.n_steps,
-            "first_seed": self.first_seed,
-            "n_runs": self.n_runs,
-        }
-
-    @property
-    def key(self) -> str:
-        """The same for the same runs, whoever describes them."""
-        return key_of(self.to_dict())
+    stream = "rotating-gaussians"
 
     def perform(self, partial: Path | None) -> dict[str, Any]:
-        """Do it, and return sums over the runs at some times.
-
-        Parameters
-        ----------
-        partial : Path or None
-            Not used: it takes a minute.
-
-        Returns
-        -------
-        dict
-            Values that JSON knows.
-        """
+        """Do it, and return sums over the runs at some times; it takes too little to be continued."""
         courses = [self._course(seed) for seed in range(self.first_seed, self.first_seed + self.n_runs)]
         times = times_of(self.n_steps)
         sums = {name: np.sum([course[name] for course in courses], axis=0)[times - 1] for name in courses[0]}
@@ -97,7 +65,7 @@ class Simulation:
             answers = model.prequential(X, y, classes=[0, 1])
             return {"mistakes": np.cumsum(1.0 - answers.probabilities), "bounds": np.cumsum(answers.bounds)}
         # The model's learner, since nothing but its rules and bounds is wanted, and the rest takes half as long again.
-        learner = assemble(checked_parameters(model.get_params()), X, seed)
+        learner = assemble(checked_parameters(given), X, seed)
         for _ in range(2):
             learner.add_class()
         found, bounds = [], np.empty(self.n_steps)

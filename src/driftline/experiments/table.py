@@ -228,15 +228,10 @@ def _summarised(experiment: Experiment, level: Level, rows: list[Row]) -> Table:
         published = {method.row: method.summary for method in experiment.methods}
         extents = {row.name: _number_of_streams(row, len(experiment.streams)) for row in rows}
         rows = [
-            Row(
-                row.name,
-                (*row.cells, _summary(summaries[row.name], published[row.name], extents[row.name])),
-                row.ours,
-                row.note,
-            )
+            replace(row, cells=(*row.cells, _summary(summaries[row.name], published[row.name], extents[row.name])))
             for row in rows
         ]
-        columns = (*columns, f"average {experiment.summary}" if experiment.summary == "rank" else "mean")
+        columns = (*columns, "average rank" if experiment.summary == "rank" else "mean")
     in_percent = all(method.measure in PERCENT for method in experiment.methods)
     digits = 1 if in_percent else 3
     return Table(experiment.title, experiment.about, columns, tuple(rows), digits, in_percent=in_percent)
