@@ -65,6 +65,15 @@ def test_drift_names_the_components_of_the_class_that_moves(seed, n_steps):
     assert np.all(np.diff(table["surprise"]) <= 0)
 
 
+def test_drift_is_kept_with_the_model(tmp_path):
+    X, y = MovingClass().sample(600, seed=0)
+    model = linear().fit(X[:400], y[:400])
+    model.save(tmp_path / "model")
+    loaded = AMRC.load(tmp_path / "model")
+    assert np.array_equal(loaded.drift(), model.drift())
+    assert np.array_equal(loaded.partial_fit(X[400:], y[400:]).drift(), model.partial_fit(X[400:], y[400:]).drift())
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_rates_have_the_sign_of_the_motion_where_it_is_a_surprise(seed):
     rng = np.random.default_rng(seed)

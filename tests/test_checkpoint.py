@@ -65,6 +65,27 @@ def test_a_file_is_read_by_the_kind_that_wrote_it_or_by_the_default(tmp_path):
         PaperAMRC.load(of_default)
 
 
+def test_notes_go_with_the_model_until_it_begins_anew(tmp_path, make):
+    X, y = small_stream()
+    model = make().fit(X, y)
+    model.save(tmp_path / "a", notes={"rows": "of June", "columns": ["a", None]})
+    loaded = AMRC.load(tmp_path / "a").partial_fit(X, y)
+    assert loaded.notes_ == {"rows": "of June", "columns": ["a", None]}
+    loaded.save(tmp_path / "b")
+    assert AMRC.load(tmp_path / "b").notes_ == loaded.notes_
+    loaded.fit(X, y).save(tmp_path / "c")
+    assert AMRC.load(tmp_path / "c").notes_ == {}
+
+
+def test_a_file_that_lacks_an_array_is_refused(tmp_path):
+    _, path = saved(tmp_path, linear)
+    content, arrays = _checkpoint.read_checkpoint(path)
+    del arrays["drift/origin"]
+    _checkpoint.write_checkpoint(path, content, arrays)
+    with pytest.raises(CheckpointError, match="lacks 'origin': it was saved by another driftline"):
+        AMRC.load(path)
+
+
 def test_times_columns_and_seeds_are_kept(tmp_path, make):
     X, y = small_stream()
     pandas = pytest.importorskip("pandas")

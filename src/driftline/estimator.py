@@ -166,6 +166,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         self._parameters, self._seed, self._learner = parameters, seed, learner
         self._classes = ClassList(expected)
         self._last_time: float | None = None
+        self.__dict__.pop("notes_", None)  # they were about what is forgotten now
 
     def _advance(self, block: Block, at_once: int | None = None) -> Iterator[S]:
         learner, begun = self._learner, self._learner.n_steps
@@ -301,13 +302,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
 
     # Files --------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
         """Write the model to one file, atomically.
 
         Parameters
         ----------
         path : path-like
             Where to. What was there stays until the new file is complete.
+        notes : mapping, optional
+            What else to keep with the model, as JSON knows it, such as where its rows came from. `load` gives it back
+            as the attribute `notes_`; by default that is kept, if there is one.
         """
         check_is_fitted(self)
         content = {
@@ -317,6 +321,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             "columns": [self.n_features_in_, list(getattr(self, "feature_names_in_", []))],
             "seed": self._seed,
             "last_time": self._last_time,
+            "notes": dict(getattr(self, "notes_", {}) if notes is None else notes),
         }
         write_checkpoint(path, content, self._learner.state())
 
@@ -356,13 +361,19 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         if names:
             model.feature_names_in_ = np.array(names, dtype=object)
         model._seed = content["seed"]
+        model.notes_ = content.get("notes", {})
         model._last_time = content["last_time"]
         model._classes = ClassList.from_json(content["classes"])
         model._parameters = model._checked_parameters()
         model._learner = model._assemble(model._parameters, np.zeros((2, model.n_features_in_)), model._seed)
         for _ in model._classes.labels:
             model._learner.add_class()
-        model._learner.restore(arrays)
+        try:
+            model._learner.restore(arrays)
+        except KeyError as error:
+            raise CheckpointError(
+                f"{path} lacks {error}: it was saved by another driftline; fit anew, and save"
+            ) from error
         return model
 
     @classmethod

@@ -259,6 +259,7 @@ class EnsembleLearner:
             "ledger": self.ledger,
             "certificate": self.certificate,
             "pending": self._pending,
+            "drift": self.drift,
             **spaces,
         }
 
