@@ -3,7 +3,7 @@
 import math
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from reprlib import repr as brief
 from typing import Any, Protocol
 
@@ -38,6 +38,9 @@ class Field(Protocol):
     def encode(self, cells: Cells) -> tuple[Matrix, Flaws]:
         """Return their values, a row for each cell, and the cells that cannot be used."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `restored_field` needs, as JSON knows it."""
+
 
 class ScalarField:
     """Numbers, or dates as numbers; NaN where one is missing."""
@@ -50,6 +53,10 @@ class ScalarField:
         """Return one column."""
         values, flaws = self._read(cells)
         return values[:, None], flaws
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `restored_field` needs, as JSON knows it."""
+        return {"name": self.names[0], "kind": "date" if self._read is dates else "number"}
 
 
 class CategoryField:
@@ -79,6 +86,9 @@ class CategoryField:
     """
 
     def __init__(self, name: str, values: Sequence[str], *, is_closed: bool) -> None:
+        self._name = name
+        self._values = values if is_closed else values[:MOST_VALUES]
+        self._is_closed = is_closed
         self._listed = frozenset(values if is_closed else ())
         self._position = {value: j for j, value in enumerate(values[:MOST_VALUES])}
         n_hashed = 0 if is_closed and len(values) <= MOST_VALUES else HASH_COLUMNS
@@ -93,6 +103,10 @@ class CategoryField:
         rows[~known] = np.nan
         rows[known, positions[known].astype(np.int64)] = 1.0
         return rows, flaws
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `restored_field` needs, as JSON knows it."""
+        return {"name": self._name, "kind": "category", "values": list(self._values), "is_closed": self._is_closed}
 
     def _column(self, cell: Any) -> float:
         said = _said(cell, self._listed)
@@ -174,6 +188,20 @@ def field_of(name: str, column: Column, head: Cells, *, is_categorical: bool) ->
     if not is_categorical:
         _check_categories(name, values)
     return CategoryField(name, values, is_closed=False)
+
+
+def restored_field(kept: Mapping[str, Any]) -> Field:
+    """Return the field whose `to_dict` this is.
+
+    Examples
+    --------
+    >>> field = CategoryField("sky", ["clear", "fog"], is_closed=True)
+    >>> restored_field(field.to_dict()).names
+    ('sky=clear', 'sky=fog')
+    """
+    if kept["kind"] == "category":
+        return CategoryField(kept["name"], kept["values"], is_closed=kept["is_closed"])
+    return ScalarField(kept["name"], dates if kept["kind"] == "date" else numbers)
 
 
 def _check_categories(name: str, values: Sequence[str]) -> None:

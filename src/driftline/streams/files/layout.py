@@ -2,17 +2,60 @@
 
 from collections.abc import Sequence
 from reprlib import repr as brief
+from typing import Any
 
 import numpy as np
 
 from driftline.errors import DataError
 from driftline.streams.files.cells import Flaws
-from driftline.streams.files.fields import LabelField, ScalarField, field_of, scalar_reader
+from driftline.streams.files.fields import Field, LabelField, ScalarField, field_of, scalar_reader
 from driftline.streams.files.roles import Roles, different
 from driftline.streams.files.tables import Cells, Chunk, Column
-from driftline.types import Block
+from driftline.types import Block, Matrix
 
 ADVICE = "correct it, or name the column in categorical or ignore"
+
+
+class Features:
+    """The columns to learn from: what each of them becomes in the rows.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+        What becomes of each.
+    columns : sequence of str
+        What they are called in the file.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns of the rows.
+    """
+
+    def __init__(self, fields: Sequence[Field], columns: Sequence[str]) -> None:
+        self._fields = fields
+        self._columns = columns
+        self.names = different([name for field in fields for name in field.names])
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def encode(self, chunk: Chunk) -> tuple[Matrix, Flaws]:
+        """Return the rows of a chunk, whose first columns these are, and why some cannot be used."""
+        rows = np.empty((len(chunk.places), len(self.names)))
+        flaws: Flaws = {}
+        first = 0
+        for column, field, cells in zip(self._columns, self._fields, chunk.columns, strict=False):
+            values, wrong = field.encode(cells)
+            rows[:, first : first + values.shape[1]] = values
+            first += values.shape[1]
+            for i, reason in wrong.items():
+                flaws.setdefault(i, f"column {column!r}: {reason}; {ADVICE}")
+        return rows, flaws
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return what becomes of each column, as JSON knows it."""
+        return [field.to_dict() for field in self._fields]
 
 
 class Layout:
@@ -33,21 +76,20 @@ class Layout:
     ----------
     roles : Roles
         As given.
-    names : tuple of str
-        Names of the columns of the rows.
     """
 
     def __init__(self, columns: Sequence[Column], roles: Roles, head: Sequence[Cells], source: str) -> None:
         cells = dict(zip(roles.used, head, strict=True))
         self.roles = roles
         try:
-            self._fields = [
+            fields = [
                 field_of(roles.names[j], columns[j], cells[j], is_categorical=j in roles.categorical)
                 for j in roles.features
             ]
         except DataError as error:
             raise DataError(f"{source}: {error}") from error
-        self.names = different([name for field in self._fields for name in field.names])
+        self._features = Features(fields, [roles.names[j] for j in roles.features])
+        self._has_header = any(column.name for column in columns)
         self._label = LabelField(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)
         self._time = None
         if roles.time is not None:
@@ -59,18 +101,24 @@ class Layout:
                 )
             self._time = ScalarField(roles.names[roles.time], read)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of the rows."""
+        return self._features.names
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a `RowFile` needs to read other files in the same way, as JSON knows it."""
+        return {
+            "columns": list(self.roles.names),
+            "has_header": self._has_header,
+            "label": self.roles.label,
+            "features": self._features.to_list(),
+        }
+
     def encode(self, chunk: Chunk) -> tuple[Block, Flaws]:
         """Return the rows of a chunk, and those that cannot be used, with the reasons."""
-        rows = np.empty((len(chunk.places), len(self.names)))
-        flaws: Flaws = {}
-        first = 0
-        for j, field, cells in zip(self.roles.features, self._fields, chunk.columns, strict=False):
-            values, wrong = field.encode(cells)
-            rows[:, first : first + values.shape[1]] = values
-            first += values.shape[1]
-            for i, reason in wrong.items():
-                flaws.setdefault(i, f"column {self.roles.names[j]!r}: {reason}; {ADVICE}")
-        labels, wrong = self._label.encode(chunk.columns[len(self._fields)])
+        rows, flaws = self._features.encode(chunk)
+        labels, wrong = self._label.encode(chunk.columns[len(self._features)])
         for i, reason in wrong.items():
             flaws.setdefault(i, f"label column {self.roles.names[self.roles.label]!r}: {reason}")
         times = np.full(len(rows), np.nan)

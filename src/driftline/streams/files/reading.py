@@ -1,21 +1,24 @@
 """One pass over a file: its chunks, and the rows that cannot be used."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
+import numpy as np
+
 from driftline.errors import DataError
 from driftline.streams.files.attributes import read_attributes
-from driftline.streams.files.cells import plain
+from driftline.streams.files.cells import Flaws, plain
 from driftline.streams.files.delimited import read_delimited
 from driftline.streams.files.json_lines import read_json_lines
 from driftline.streams.files.options import Options
 from driftline.streams.files.parquet import read_parquet
 from driftline.streams.files.roles import Roles, assign
 from driftline.streams.files.source import Lines, Source
-from driftline.streams.files.tables import HEAD_ROWS, Cells, Chunk, Column
+from driftline.streams.files.tables import HEAD_ROWS, Cells, Chunk, Column, Table
+from driftline.types import Flags
 
 HEAD_CHUNKS = 5
 """The head is shorter than `HEAD_ROWS` where that would be more chunks than these, as rows are very wide."""
@@ -82,12 +85,30 @@ class Reading:
 def begin(source: Source, kind: str, options: Options, on_bad_row: OnBadRow) -> Reading:
     """Open a file of some format, give its columns their roles, and stand before its first row."""
     with ExitStack() as files:
-        if kind == "parquet":
-            ledger = Ledger(source.shown, on_bad_row, "row")
-            table = read_parquet(source)
-        else:
-            ledger = Ledger(source.shown, on_bad_row, "line")
-            lines = files.enter_context(Lines(source, options.encoding))
-            table = _TEXT_FORMATS[kind](lines, options, ledger.reject)
+        table, ledger = open_table(source, kind, options, on_bad_row, files)
         roles = assign([column.name for column in table.columns], options, source.shown)
         return Reading(table.columns, roles, table.n_rows, table.chunks(roles.used), ledger, files.pop_all())
+
+
+def open_table(
+    source: Source, kind: str, options: Options, on_bad_row: OnBadRow, files: ExitStack
+) -> tuple[Table, Ledger]:
+    """Open a file of some format as a table, to be closed with `files`."""
+    if kind == "parquet":
+        return read_parquet(source), Ledger(source.shown, on_bad_row, "row")
+    ledger = Ledger(source.shown, on_bad_row, "line")
+    lines = files.enter_context(Lines(source, options.encoding))
+    return _TEXT_FORMATS[kind](lines, options, ledger.reject), ledger
+
+
+def usable(n_rows: int, flaws: Flaws, places: Sequence[int], ledger: Ledger) -> tuple[Flags, DataError | None]:
+    """Return which rows can be used, and the error that comes after them if the reading is to stop."""
+    good = np.ones(n_rows, np.bool_)
+    for i in sorted(flaws):
+        good[i] = False
+        try:
+            ledger.reject(places[i], flaws[i])
+        except DataError as error:
+            good[i:] = False
+            return good, error
+    return good, None

@@ -15,7 +15,7 @@ from driftline.streams.base import Stream
 from driftline.streams.files.cells import Flaws
 from driftline.streams.files.layout import Layout
 from driftline.streams.files.options import Options, checked_options
-from driftline.streams.files.reading import Ledger, OnBadRow, Reading, begin
+from driftline.streams.files.reading import Ledger, OnBadRow, Reading, begin, usable
 from driftline.streams.files.source import Source
 from driftline.streams.npz import NpzStream
 from driftline.types import Block, LabelArray, Vector
@@ -65,6 +65,11 @@ class FileStream:
         return self._layout.names
 
     @property
+    def layout(self) -> dict[str, Any]:
+        """What becomes of the columns, as JSON knows it; `RowFile` reads other files in the same way."""
+        return self._layout.to_dict()
+
+    @property
     def n_skipped(self) -> int:
         """How many malformed rows the latest reading has left out so far."""
         return 0 if self._ledger is None else self._ledger.n_skipped
@@ -100,7 +105,8 @@ class FileStream:
             for chunk in reading.chunks:
                 block, flaws = self._layout.encode(chunk)
                 last = _check_order(block.times, flaws, last, reading.ledger.source)
-                block, failure = _without(block, flaws, chunk.places, reading.ledger)
+                good, failure = usable(len(block.rows), flaws, chunk.places, reading.ledger)
+                block = block.part(good)
                 part = slice(max(start - n_read, 0), None)
                 n_read += len(block.rows)
                 if start < n_read:
@@ -150,23 +156,6 @@ def _check_order(times: Vector, flaws: Flaws, last: float, source: str) -> float
         elif i not in flaws:
             last = float(times[i])
     return last
-
-
-def _without(block: Block, flaws: Flaws, places: Sequence[int], ledger: Ledger) -> tuple[Block, DataError | None]:
-    """Return the rows that can be used, and the error that comes after them if the reading is to stop."""
-    if not flaws:
-        return block, None
-    good = np.ones(len(block.rows), np.bool_)
-    failure = None
-    for i in sorted(flaws):
-        good[i] = False
-        try:
-            ledger.reject(places[i], flaws[i])
-        except DataError as error:
-            good[i:] = False
-            failure = error
-            break
-    return block.part(good), failure
 
 
 def open_stream(
