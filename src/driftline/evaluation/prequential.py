@@ -20,6 +20,7 @@ from driftline._validation import read_labels, whole_number
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.checkpoint import NAME, held, read_run
 from driftline.evaluation.clock import Clock
+from driftline.evaluation.course import Course
 from driftline.evaluation.delay import Pending, TimeDelay, schedule
 from driftline.evaluation.examinees import ObservingClassifier, examinee, needs_classes
 from driftline.evaluation.records import list_parts
@@ -40,6 +41,8 @@ class Evaluation:
         Error and bound over time.
     model : estimator
         The classifier after the last row.
+    course : Course or None
+        What happened on the way, if that was asked for; of a resumed run, from its first row on.
     folder : Path or None
         Where the records are, for `read_records`.
     finished : bool
@@ -49,6 +52,7 @@ class Evaluation:
     summary: Summary
     windows: list[Window]
     model: Any
+    course: Course | None
     folder: Path | None
     finished: bool
 
@@ -63,6 +67,7 @@ def evaluate(
     window: int = 500,
     delta: float = 0.05,
     time_unit: float | None = None,
+    course: Course | None = None,
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -90,6 +95,8 @@ def evaluate(
     time_unit : float, optional
         What a classifier that tracks time counts as one unit of the stream's timestamps; by default the mean increment
         so far, so that usual increments are around one.
+    course : Course, optional
+        A new `Course`, to be filled with what happens on the way, for reports.
     progress : bool, default=True
         Whether to show a progress bar on the standard error.
     checkpoint : path-like, optional
@@ -119,6 +126,8 @@ def evaluate(
     """
     _check_numbers(limit, window, delta, time_unit)
     _check_parts(model, stream)
+    if course is not None and (course.n_rows or tuple(course.columns) != stream.columns):
+        raise ConfigError("course must be a new one, with the stream's columns: Course(stream.columns)")
     if resume and checkpoint is None:
         raise ConfigError("resume=True continues the run in a folder: name it as checkpoint=…")
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
@@ -135,11 +144,13 @@ def evaluate(
         "time_unit": time_unit,
         "driftline": __version__,
     }
+    if course is not None:
+        about["course"] = True  # a run that began without one has none of its first rows
     bar = ProgressBar(f"{type(model).__name__} on {stream.name}", _total(stream, limit), unit="rows", shown=progress)
     folder = None if checkpoint is None else Path(checkpoint)
     with nullcontext() if folder is None else held(folder):
         state = _resumed(folder, about, stream, resume=resume)
-        state = state or State(model, Tally(window), Pending(), Clock(time_unit))
+        state = state or State(model, Tally(window), Pending(), Clock(time_unit), course)
         run = Run(state, examinee(state.model, announced), arrivals, folder, about)
         finished = run.over(stream, limit, bar)
         if state.n_rows == 0:
@@ -155,7 +166,7 @@ def evaluate(
         if folder is not None:
             with replacing(folder / "summary.json") as file:
                 file.write(json.dumps(summary.to_dict() | {"finished": finished}, indent=2).encode())
-    return Evaluation(summary, state.tally.course(), state.model, folder, finished)
+    return Evaluation(summary, state.tally.course(), state.model, state.course, folder, finished)
 
 
 def _check_numbers(limit: int | None, window: int, delta: float, time_unit: float | None) -> None:

@@ -13,6 +13,7 @@ from driftline._progress import ProgressBar
 from driftline.errors import CheckpointError, DataError
 from driftline.evaluation.checkpoint import write_run
 from driftline.evaluation.clock import Clock
+from driftline.evaluation.course import Course
 from driftline.evaluation.delay import Pending, Schedule
 from driftline.evaluation.examinees import Examinee
 from driftline.evaluation.pace import Interruption, SliceLength, Timer
@@ -24,12 +25,13 @@ from driftline.types import Answers, Block, Indices, Vector
 
 @dataclass(slots=True)
 class State:
-    """What a continuation needs: the classifier, the sums, the rows that wait for their labels, the time."""
+    """What a continuation needs: the classifier, the sums, the rows that wait for their labels, and so on."""
 
     model: Any
     tally: Tally
     pending: Pending
     clock: Clock
+    course: Course | None = None
     n_skipped: int = 0
     latest: str = ""
     """Digest of the latest row and its label: a resumed stream must have them too."""
@@ -144,6 +146,8 @@ class Run:
         if self._records is not None:
             self._records.add(rows, answers, waiting)
         self._state.tally.add(rows.labels, answers)
+        if self._state.course is not None:
+            self._state.course.add(rows, answers)
         self._state.latest = digest_of(rows, n - 1)
         self._is_whole = True
         self._length.took(n, time.perf_counter() - start)

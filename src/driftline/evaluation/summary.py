@@ -167,10 +167,10 @@ class Tally:
     def add(self, labels: LabelArray, answers: Answers) -> None:
         """Count some steps."""
         said, truth = answers.predictions.tolist(), labels.tolist()
-        wrong = _differ(answers.predictions, labels)
-        expected, bounds = 1.0 - answers.probabilities, _bounds(answers)
+        wrong = differ(answers.predictions, labels)
+        expected, bounds = 1.0 - answers.probabilities, counted_bounds(answers)
         self._add_to_windows(np.column_stack([wrong, expected, bounds]))
-        self.changes += int(np.count_nonzero(_differ(labels[1:], labels[:-1])))
+        self.changes += int(np.count_nonzero(differ(labels[1:], labels[:-1])))
         self.changes += self.n_rows > 0 and truth[0] != self.last_label
         self.last_label = truth[-1]
         self.n_rows += len(truth)
@@ -255,7 +255,7 @@ class Tally:
         return None if by_chance == 1.0 else (1.0 - self.error - by_chance) / (1.0 - by_chance)
 
 
-def _bounds(answers: Answers) -> Vector:
+def counted_bounds(answers: Answers) -> Vector:
     """Return the bounds with their excess, at most 1; where the set was empty, the negative number, which is none."""
     is_empty = answers.statuses == Status.EMPTY
     return np.where(is_empty, np.minimum(np.nan_to_num(answers.bounds), 0.0), np.minimum(answers.charges, 1.0))
@@ -267,7 +267,7 @@ def _added(total: Vector, rows: Matrix) -> Vector:
     return sums
 
 
-def _differ(one: LabelArray, other: LabelArray) -> Flags:
+def differ(one: LabelArray, other: LabelArray) -> Flags:
     """Compare labels of perhaps different types, None included."""
     return np.asarray(one != other, dtype=bool)
 

@@ -1,0 +1,62 @@
+"""Classifiers on the same stream: who is ahead, and whether that is more than chance."""
+
+import numpy as np
+import pytest
+
+from driftline import ConfigError
+from driftline.evaluation import Course, compare
+from driftline.types import Answers, Block
+
+
+def course_of(wrong):
+    n = len(wrong)
+    labels = np.zeros(n, np.int64)
+    course = Course(["x"])
+    answers = Answers.without_bounds(np.asarray(wrong, np.int64), np.zeros(n), np.zeros(n))
+    course.add(Block(np.zeros((n, 1)), labels, np.full(n, np.nan)), answers)
+    return course
+
+
+def test_ranks_go_by_errors_and_ties_share_theirs():
+    wrong = np.arange(400) % 10
+    ranked = compare({"c": course_of(wrong < 3), "a": course_of(wrong < 1), "b": course_of(wrong >= 9)})
+    assert [entry.name for entry in ranked] == ["a", "b", "c"]
+    assert [entry.rank for entry in ranked] == [1.5, 1.5, 3.0]
+    assert [entry.error for entry in ranked] == pytest.approx([0.1, 0.1, 0.3])
+    assert [entry.behind for entry in ranked] == pytest.approx([0.0, 0.0, 0.2])
+    assert ranked[0].p is None
+    assert ranked[2].low <= 0.2 <= ranked[2].high
+    assert ranked[2].p < 1e-3
+
+
+def test_equal_classifiers_are_told_apart_as_rarely_as_promised():
+    told = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        # Mistakes that come in bursts, of two classifiers that are equally good
+        bursts = np.repeat(rng.random((2, 100)) < 0.3, 20, axis=1)
+        _, other = compare({"a": course_of(bursts[0]), "b": course_of(bursts[1])})
+        told += other.p < 0.05
+    assert told <= 24  # 200 draws of probability 0.05 exceed that once in 5,000
+
+
+def test_a_real_difference_is_found_and_within_its_interval():
+    covered = 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        better, worse = rng.random((2, 4000)) < np.array([[0.2], [0.25]])
+        ranked = compare({"worse": course_of(worse), "better": course_of(better)})
+        assert ranked[0].name == "better"
+        covered += ranked[1].low <= 0.05 <= ranked[1].high
+        assert ranked[1].p < 0.05
+    assert covered >= 43
+
+
+def test_a_short_stream_has_ranks_but_no_test():
+    ranked = compare({"a": course_of(np.zeros(60)), "b": course_of(np.ones(60))})
+    assert [(entry.name, entry.rank, entry.p) for entry in ranked] == [("a", 1.0, None), ("b", 2.0, None)]
+
+
+def test_courses_of_different_rows_are_refused():
+    with pytest.raises(ConfigError, match="courses must be of the same rows"):
+        compare({"a": course_of(np.zeros(60)), "b": course_of(np.ones(50))})
