@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-all check bench clean
+.PHONY: help demo test test-all check bench docs linkcheck clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,7 +13,7 @@ help: ## Show what can be made.
 	$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/demo .venv/test .venv/check .venv/bench: .venv/%: .venv/created pyproject.toml constraints.txt
+.venv/demo .venv/test .venv/check .venv/bench .venv/docs: .venv/%: .venv/created pyproject.toml constraints.txt
 	@echo "Installing what 'make $*' needs into .venv (once, about a minute)"
 	$(INSTALL) --editable '.[$*]'
 	@touch $@
@@ -40,5 +40,12 @@ bench: .venv/bench ## Measure speed and memory, as ratios against references in 
 	$(BIN)/python benchmarks/bench_evaluation.py
 	$(BIN)/python benchmarks/bench_baselines.py
 
+docs: .venv/docs ## Build the documentation; a warning or a broken link within it is an error.
+	$(BIN)/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
+	@echo "The documentation is in docs/_build/html/index.html"
+
+linkcheck: .venv/docs ## Try the links from the documentation to other sites, which needs the network.
+	$(BIN)/python -m sphinx -b linkcheck -q docs docs/_build/linkcheck
+
 clean: ## Remove what was made.
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

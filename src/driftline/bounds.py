@@ -149,7 +149,7 @@ class MistakeLedger:
 
 
 def alpha(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix) -> float:
-    """Return α_t = ‖|τ - τ̂| - λ‖_∞ ‖μ‖₁, or 0 where the uncertainty set contains the truth.
+    """Return ``α_t = ‖|τ - τ̂| - λ‖_∞ ‖μ‖₁``, or 0 where the uncertainty set contains the truth.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def alpha(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix) -> float:
 
 
 def beta(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix, optimal_weights: Matrix) -> float:
-    """Return β_t = (‖τ - τ̂‖_∞ + ‖λ‖_∞)‖μ∞ - μ‖₁, or 2‖λ‖_∞‖μ∞‖₁ where the set contains the truth.
+    """Return ``β_t = (‖τ - τ̂‖_∞ + ‖λ‖_∞)‖μ∞ - μ‖₁``, or ``2‖λ‖_∞‖μ∞‖₁`` where the set contains the truth.
 
     Parameters
     ----------

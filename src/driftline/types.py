@@ -81,13 +81,13 @@ class Step:
     Attributes
     ----------
     probabilities : ndarray of shape (n_classes,)
-        The randomised rule h_t(·|x_t), for the classes known before the label came.
+        The randomised rule ``h_t(·|x_t)``, for the classes known before the label came.
     prediction : int
         Position of the label that the deterministic rule gave; -1 if no class was known.
     bound : float
         The bound on the error of that rule: `error_bound_` before the step.
     status : Status
-        Whether `bound` lies in [0, 1 - 1/c].
+        Whether ``bound`` lies in [0, 1 - 1/c].
     excess : float
         (φ_x - φ)_+ at this instance: by how much the bound fails to account for it.
     label : int

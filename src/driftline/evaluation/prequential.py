@@ -77,7 +77,7 @@ def evaluate(
     Parameters
     ----------
     model : estimator
-        An `AMRC`, another classifier that has its methods `prequential` and `assess`, or any with scikit-learn's
+        An `AMRC`, another classifier that has its methods ``prequential`` and ``assess``, or any with scikit-learn's
         `partial_fit`. It learns in place, continuing from what it knows.
     stream : Stream
         Labelled rows in order.

@@ -224,7 +224,7 @@ def read_records(folder: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     folder : path-like
-        The folder that was given to `evaluate` as `checkpoint`.
+        The folder that was given to `evaluate` as ``checkpoint``.
 
     Returns
     -------

@@ -29,7 +29,7 @@ class Column:
     values : tuple of str
         What the codes of a nominal column stand for, in their order.
     code : int
-        The code of the first of `values`.
+        The code of the first of ``values``.
     leaks : bool
         Whether it decides the label, so that a classifier should not see it.
     """
@@ -109,7 +109,7 @@ class Dataset:
     format : {"table", "csv", "arff"}
         What the originals are.
     labels : tuple of str
-        The labels in the originals, in the order of `classes`.
+        The labels in the originals, in the order of ``classes``.
     originals : tuple of tuple of Original
         The files that are needed, together; each further tuple is another place to have them from.
     published, measured : Statistics, optional

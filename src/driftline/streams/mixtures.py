@@ -129,7 +129,7 @@ class DriftingGaussians(ABC):
     def rule_error(
         self, t: float, probabilities: Callable[[Matrix], Matrix], *, n_points: int = 2048, seed: int = 0
     ) -> ErrorProbability:
-        """Return the error probability of a randomised rule x ↦ h(·|x), by Monte Carlo.
+        """Return the error probability of a randomised rule ``x ↦ h(·|x)``, by Monte Carlo.
 
         The points are random but spread evenly. In the plane their standard error is about 0.001, a third of that
         of independent ones; the more features, the closer it comes to that.

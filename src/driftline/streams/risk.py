@@ -25,7 +25,7 @@ class ErrorProbability:
     value : float
         The error probability.
     standard_error : float
-        Standard error of `value`; 0 for what is computed in closed form.
+        Standard error of ``value``; 0 for what is computed in closed form.
     """
 
     value: float
@@ -62,7 +62,7 @@ def error_of_linear_rule(components: GaussianComponents, weights: Matrix, interc
 def error_of_rule(
     components: GaussianComponents, probabilities: Callable[[Matrix], Matrix], normals: Vector
 ) -> ErrorProbability:
-    """Return the error of a randomised rule x ↦ h(·|x), the mean of 1 - h(y|x).
+    """Return the error of a randomised rule ``x ↦ h(·|x)``, the mean of ``1 - h(y|x)``.
 
     Parameters
     ----------
