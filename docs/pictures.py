@@ -1,0 +1,277 @@
+"""Draw the pictures of the documentation, of real computations: ``python docs/pictures.py [NAME …]``.
+
+Each function draws one picture and returns what the text beside it says in numbers, which are printed.
+"""
+
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from driftline import AMRC, PaperAMRC
+from driftline.bounded import BoundedClassifier
+from driftline.experiments.plot import COLOURS, MARKERS, SETTINGS
+from driftline.streams import AbruptDrift, DriftingGaussians, MovingClass, RotatingGaussians, load
+
+HERE = Path(__file__).parent
+BLUE, ORANGE, GREEN = COLOURS[:3]
+BETWEEN = LinearSegmentedColormap.from_list("classes", [ORANGE, "white", BLUE])
+N_POINTS = 512
+"""Instances of each class for a true error: a standard error of some tenths of a point."""
+
+
+def new_figure(n_panels: int = 1, width: float = 4.2, height: float = 3.6) -> tuple[Figure, list[Axes]]:
+    """Return a white figure, which is readable on light and on dark pages, and its panels."""
+    figure = Figure(figsize=(width * n_panels, height), layout="constrained", facecolor="white")
+    return figure, list(figure.subplots(1, n_panels, squeeze=False)[0])
+
+
+def paper_model() -> PaperAMRC:
+    """Return the paper's method in the plane of the instances, where it can be drawn."""
+    return PaperAMRC(features="linear", scaling="none")
+
+
+def show_rows(axes: Axes, X: np.ndarray, y: np.ndarray) -> None:
+    """Draw instances, the two classes apart by colour and by mark."""
+    for label, colour in enumerate((BLUE, ORANGE)):
+        points = X[y == label]
+        style = {"marker": MARKERS[label], "color": colour, "markeredgecolor": "black", "markeredgewidth": 0.4}
+        axes.plot(points[:, 0], points[:, 1], linestyle="none", markersize=4.5, label=f"class {label}", **style)
+
+
+def label_plane(axes: Axes, title: str, reach: float) -> None:
+    """Make a panel a part of the plane."""
+    axes.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.set(xlabel="first column", ylabel="second column")
+
+
+def below(axes: Axes, n_columns: int) -> None:
+    """Put the legend below a panel."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=n_columns)
+
+
+def follow(model: BoundedClassifier, world: DriftingGaussians, n_steps: int, *, seed: int = 0) -> dict[str, np.ndarray]:
+    """Run a model over a stream: what it said at each step before the label, and the true error of what it said."""
+    X, y = world.sample(n_steps, seed=seed)
+    said: dict[str, list[float]] = {"truth": [], "bound": [], "rate": [], "mistake": [], "mistake_bound": []}
+    iterator = model.steps(X, y, classes=[0, 1])
+    for t in range(n_steps):
+        said["truth"].append(world.rule_error(t + 1, model.predict_proba, n_points=N_POINTS).value)
+        said["rate"].append(getattr(model, "rate_bound_", np.nan))
+        step = next(iterator)
+        said["bound"].append(step.bound)
+        said["mistake"].append(step.expected_mistake)
+        said["mistake_bound"].append(model.mistake_bound(delta=0.05))
+    return {name: np.array(values) for name, values in said.items()}
+
+
+def uncertainty() -> tuple[Figure, str]:
+    """Draw the uncertainty set in force at one time: a box for each class."""
+    world, t = MovingClass(), 400
+    X, y = world.sample(t, seed=0)
+    model = paper_model().fit(X, y)
+    figure, (left, right) = new_figure(2)
+    show_rows(left, X[-80:], y[-80:])
+    for label, colour in enumerate((BLUE, ORANGE)):
+        mark = {"marker": MARKERS[label], "color": colour, "markeredgecolor": "black", "linestyle": "none"}
+        left.plot(*world.class_means(t + 1)[label], markersize=11, **mark)
+        right.plot(*world.expectations(t + 1)[label], markersize=11, **mark, label=f"true τ of class {label}")
+        middle, width = model.uncertainty_.mean[label], model.uncertainty_.width[label]
+        box = Rectangle(tuple(middle - width), *(2.0 * width), facecolor=colour, alpha=0.25, edgecolor=colour)
+        right.add_patch(box)
+        right.plot(*middle, "+", color="black", markersize=9, label="" if label else "tracked mean")
+    label_plane(left, "the last 80 rows, and the true class means", 8.0)
+    label_plane(right, "the uncertainty set: τ within a box", 4.0)
+    right.set(xlabel="p(y) × mean of the first column", ylabel="p(y) × mean of the second")
+    below(left, 2)
+    below(right, 3)
+    miss = np.abs(world.expectations(t + 1) - model.uncertainty_.mean) - model.uncertainty_.width
+    width = model.uncertainty_.width.round(2).tolist()
+    return figure, f"half widths {width}, {int((miss <= 0).sum())} of 4 components hold the truth"
+
+
+def tracking() -> tuple[Figure, str]:
+    """Draw a component of each class over time: the truth, the tracked mean, and its width."""
+    world, n_steps = MovingClass(), 640
+    X, y = world.sample(n_steps, seed=0)
+    model = paper_model()
+    sets = [model.uncertainty_ for _ in model.steps(X, y, classes=[0, 1])]
+    times = np.arange(2, n_steps + 2)  # what is known after step t is about step t + 1
+    truth = world.expectations(times)
+    figure, panels = new_figure(2, width=4.6, height=3.2)
+    held = []
+    for label, (axes, colour) in enumerate(zip(panels, (BLUE, ORANGE), strict=True)):
+        mean = np.array([each.mean[label, 0] for each in sets])
+        width = np.array([each.width[label, 0] for each in sets])
+        axes.fill_between(times, mean - width, mean + width, color=colour, alpha=0.25, linewidth=0, label="± width")
+        axes.plot(times, mean, color=colour, linewidth=1.0, label="tracked mean")
+        axes.plot(times, truth[:, label, 0], color="black", linewidth=1.2, linestyle=(0, (4, 2)), label="truth")
+        axes.set(title=f"class {label}, which {'stands still' if label else 'moves'}", xlabel="step", ylim=(-5, 5))
+        axes.set_ylabel("p(y) × mean of the first column")
+        below(axes, 3)
+        held.append(np.mean(np.abs(truth[50:, label, 0] - mean[50:]) <= width[50:]))
+    return figure, f"after 50 steps the truth is within the width at {held[0]:.1%} and {held[1]:.1%} of the steps"
+
+
+def rule() -> tuple[Figure, str]:
+    """Draw what two rules say over the plane, at the same step."""
+    world, t, reach = RotatingGaussians(angular_rate=0.01), 400, 8.0
+    X, y = world.sample(t, seed=0)
+    axis = np.linspace(-reach, reach, 161)
+    plane = np.stack(np.meshgrid(axis, axis), axis=-1)
+    figure, panels = new_figure(2)
+    errors = []
+    models: dict[str, BoundedClassifier] = {"AMRC.paper(), linear features": paper_model(), "AMRC()": AMRC()}
+    for axes, (name, model) in zip(panels, models.items(), strict=True):
+        model.fit(X, y)
+        h = model.predict_proba(plane.reshape(-1, 2))[:, 0].reshape(plane.shape[:2])
+        extent = (-reach, reach, -reach, reach)
+        image = axes.imshow(h, origin="lower", extent=extent, cmap=BETWEEN, vmin=0, vmax=1, alpha=0.6)
+        axes.contour(axis, axis, h, levels=[0.5], colors="black", linewidths=1.2)
+        show_rows(axes, X[-80:], y[-80:])
+        label_plane(axes, name, reach)
+        below(axes, 2)
+        errors.append(world.rule_error(t + 1, model.predict_proba, n_points=4096).value)
+    figure.colorbar(image, ax=panels, shrink=0.8, label="h(class 0 | x)")
+    return figure, f"true errors of the randomised rules at step {t + 1}: {errors[0]:.1%} and {errors[1]:.1%}"
+
+
+def bound() -> tuple[Figure, str]:
+    """Draw the bounds and the true error on a stretch of the paper's stream, with the steps at which a bound fails."""
+    said = follow(AMRC(), RotatingGaussians(), 1000)
+    figure, (axes,) = new_figure(width=8.4)
+    steps, fails = np.arange(1, 1001), said["bound"] < said["truth"]
+    shown = slice(600, 900)
+    axes.plot(steps[shown], said["bound"][shown], color=BLUE, label="calibrated bound")
+    axes.plot(steps[shown], said["rate"][shown], color=GREEN, linestyle=(0, (5, 2)), label="rate bound")
+    axes.plot(steps[shown], said["truth"][shown], color="black", linewidth=1.2, label="true error")
+    failed = np.flatnonzero(fails[shown]) + shown.start
+    axes.plot(steps[failed], said["truth"][failed], "o", color=ORANGE, markersize=5, label="calibrated bound fails")
+    axes.set(xlabel="step", ylabel="error probability", ylim=(0, None), title="AMRC() on RotatingGaussians()")
+    below(axes, 4)
+    late = slice(200, None)
+    means = ", ".join(f"{name} {said[name][late].mean():.1%}" for name in ("truth", "bound", "rate"))
+    over = np.mean(said["rate"][late] >= said["truth"][late])
+    return (
+        figure,
+        f"after 200 steps: means {means}; holds at {1 - fails[late].mean():.1%}, the rate bound at {over:.1%}",
+    )
+
+
+def mistakes() -> tuple[Figure, str]:
+    """Draw the expected mistakes so far, and the bound on them."""
+    said = follow(AMRC(), RotatingGaussians(), 1000)
+    figure, (axes,) = new_figure(width=8.4, height=3.2)
+    total, steps = np.cumsum(said["mistake"]), np.arange(1, 1001)
+    axes.plot(steps, said["mistake_bound"], color=BLUE, label="mistake_bound(delta=0.05)")
+    axes.plot(steps, np.cumsum(said["rate"]), color=GREEN, linestyle=(0, (5, 2)), label="sum of the rate bounds")
+    axes.plot(steps, total, color="black", label="expected mistakes")
+    axes.set(xlabel="step", ylabel="mistakes so far", title="AMRC() on RotatingGaussians()")
+    below(axes, 3)
+    return figure, f"in the end {total[-1]:.0f} expected mistakes, bound {said['mistake_bound'][-1]:.0f}"
+
+
+def surprise() -> tuple[Figure, str]:
+    """Draw what happens where two classes trade places from one step to the next."""
+    at = 1000
+    said = follow(AMRC(), AbruptDrift(at=(at,)), 1200)
+    figure, (axes,) = new_figure(width=8.4)
+    steps, shown = np.arange(1, 1201), slice(at - 100, at + 150)
+    fails = said["bound"] < said["truth"]
+    axes.plot(steps[shown], said["bound"][shown], color=BLUE, label="calibrated bound")
+    axes.plot(steps[shown], said["truth"][shown], color="black", linewidth=1.2, label="true error")
+    failed = np.flatnonzero(fails[shown]) + shown.start
+    axes.plot(steps[failed], said["truth"][failed], "o", color=ORANGE, markersize=4, label="the bound fails")
+    axes.axvline(at + 0.5, color="0.5", linewidth=1.0, linestyle=":")
+    axes.set(xlabel="step", ylabel="error probability", ylim=(0, 1), title="two classes trade places after step 1,000")
+    below(axes, 3)
+    after = np.flatnonzero(fails[at:])
+    return figure, (
+        f"true error {said['truth'][at]:.1%} and bound {said['bound'][at]:.1%} at step {at + 1}; the bound fails at "
+        f"{len(after)} steps after the change, the last {after[-1] + 1 if len(after) else 0} after it; "
+        f"below 10 % again {int(np.argmax(said['truth'][at:] < 0.1)) + 1} steps after it"
+    )
+
+
+def weather() -> tuple[Figure, str]:
+    """Draw errors and bounds on the stream of the tutorial, in windows."""
+    model, stream, size = AMRC(), load("weather"), 500
+    errors, expected, rates, bounds = [], [], [], []
+    for block in stream.blocks():
+        answers = model.prequential(block.rows, block.labels)  # as evaluate does it
+        errors.append(answers.predictions != block.labels)
+        expected.append(1.0 - answers.probabilities)
+        rates.append(answers.charges)
+        bounds.append(answers.bounds)
+    figure, (axes,) = new_figure(width=8.4)
+    styles = {
+        "calibrated bound": {"color": BLUE},
+        "rate bound": {"color": GREEN, "linestyle": (0, (5, 2))},
+        "error of the randomised rule": {"color": "black"},
+        "error of the predictions": {"color": "0.5", "linestyle": ":"},
+    }
+    for (name, style), parts in zip(styles.items(), (bounds, rates, expected, errors), strict=True):
+        values = np.concatenate(parts)
+        whole = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
+        axes.plot(size * (np.arange(len(whole)) + 1), 100.0 * whole, label=name, linewidth=1.4, **style)
+    axes.set(xlabel="row", ylabel="% in windows of 500 rows", ylim=(0, 60), title="AMRC() on weather")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    below(axes, 4)
+    return figure, ", ".join(f"{100 * np.concatenate(each).mean():.1f}" for each in (bounds, rates, expected, errors))
+
+
+def architecture() -> tuple[Figure, str]:
+    """Draw the layers of the import contract: each may import from those below it."""
+    settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    rows = [[name.strip() for name in layer.split("|")] for layer in layers]
+    figure = Figure(figsize=(8.0, 0.42 * len(rows) + 0.2), facecolor="white")
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, 10), ylim=(-len(rows) - 0.1, 0.1))
+    axes.axis("off")
+    for i, names in enumerate(rows):
+        width = 9.2 / len(names)
+        for j, name in enumerate(names):
+            place = (0.1 + j * width, -i - 0.9)
+            inner = name.startswith("_")
+            face = "0.93" if inner else "#DCEBF5"
+            axes.add_patch(Rectangle(place, width - 0.1, 0.72, facecolor=face, edgecolor="0.6" if inner else BLUE))
+            axes.text(place[0] + width / 2 - 0.05, -i - 0.55, name, ha="center", va="center", family="monospace")
+    arrow = {"arrowstyle": "-|>", "color": "0.3", "linewidth": 1.2}
+    axes.annotate("", (9.6, -len(rows) + 0.2), (9.6, -0.2), arrowprops=arrow)
+    axes.text(9.8, -len(rows) / 2, "imports", rotation=-90, ha="center", va="center", color="0.3")
+    return figure, f"{len(rows)} layers"
+
+
+PICTURES: tuple[Callable[[], tuple[Figure, str]], ...] = (
+    uncertainty,
+    tracking,
+    rule,
+    bound,
+    mistakes,
+    surprise,
+    weather,
+    architecture,
+)
+
+
+def main(wanted: list[str]) -> None:
+    """Draw the pictures that are named, or all."""
+    mpl.rcdefaults()
+    mpl.rcParams.update(SETTINGS)
+    for picture in PICTURES:
+        if wanted and picture.__name__ not in wanted:
+            continue
+        figure, numbers = picture()
+        figure.savefig(HERE / "pictures" / f"{picture.__name__}.svg", metadata={"Date": None})
+        sys.stdout.write(f"{picture.__name__}: {numbers}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
