@@ -49,6 +49,12 @@ def leave_out_inherited(app: Any, what: str, name: str, obj: Any, skip: bool, op
     return True if (getattr(obj, "__module__", None) or "").startswith("sklearn.") else None
 
 
+def lead_to_pages(app: Any, name: str, content: list[str]) -> None:
+    """Let links to the results of benchmarks, which are outside of this folder, lead to the pages that include them."""
+    content[0] = content[0].replace("(../benchmarks/results/", "(benchmarks/")
+
+
 def setup(app: Any) -> None:
     """Connect what Sphinx cannot be told by a setting."""
+    app.connect("source-read", lead_to_pages)
     app.connect("autodoc-skip-member", leave_out_inherited)
