@@ -36,11 +36,11 @@ html_theme_options = {
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "tutorial": [], "cli": [], "changelog": []}
+html_sidebars = {page: [] for page in ("index", "tutorial", "cli", "contributing", "changelog")}  # no pages below them
 html_show_sourcelink = False
 
 
