@@ -41,11 +41,11 @@ def with_blocks(kind):
 
 
 def lacking(code):
-    """Return what a block needs and is not here, or None."""
+    """Return what a block or a command needs and is not here, or None."""
     for package in ("river", "capymoa"):
         if package in code and find_spec(package) is None:
             return package
-    for stream in re.findall(r'load\("(\w+)"\)|^run (\w+) ', code):
+    for stream in re.findall(r'load\("(\w+)"\)|^(?:run|compare) (\w+) ', code):
         name = "".join(stream)
         if not (Path(os.environ.get("DRIFTLINE_DATA", "")) / describe(name).file).is_file():
             return f"{name} in the folder that DRIFTLINE_DATA names"
@@ -54,7 +54,7 @@ def lacking(code):
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
-    """Provide the folder in which a page's blocks run, with the file that the pages call my.csv."""
+    """Provide the folder in which a page's blocks run, with the files that the pages call my.csv and new.csv."""
     monkeypatch.chdir(tmp_path)
     X, y = RotatingGaussians(angular_rate=0.01).sample(600, seed=0)
     lines = ["when,x,y,sensor,class"]
@@ -64,6 +64,8 @@ def desk(tmp_path, monkeypatch):
             f"{when},{'' if t % 50 == 20 else a},{b},{'north' if t % 3 else 'south'},{('left', 'right')[label]}"
         )
     Path("my.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    unlabelled = [line.rpartition(",")[0] for line in lines[:21]]
+    Path("new.csv").write_text("\n".join(unlabelled) + "\n", encoding="utf-8")
     return tmp_path
 
 
@@ -89,6 +91,9 @@ def test_commands_on_a_page_succeed(page, desk):
             words = shlex.split(command)
             if words[0] in PENDING_COMMANDS:
                 left_out.append(f"line {line}: {words[0]} is not there yet")
+                continue
+            if missing := lacking(command):
+                left_out.append(f"line {line}: {words[0]} needs {missing}")
                 continue
             done = CliRunner().invoke(app, words)
             assert done.exit_code == 0, f"{page.name}: driftline {command}\n{done.output}{done.exception or ''}"
