@@ -16,7 +16,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "reproduction/table*.md", "reproduction/figure*.md"]  # the index has all of them
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -65,6 +65,30 @@ def test_drift_names_the_components_of_the_class_that_moves(seed, n_steps):
     assert np.all(np.diff(table["surprise"]) <= 0)
 
 
+@pytest.mark.parametrize("times", ["regular", "even", "uneven"])
+@pytest.mark.parametrize("slope", [0.0, 0.05])
+def test_rates_lie_within_two_errors_of_the_truth_as_often_as_they_should(times, slope):
+    n, within = 500, []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = np.arange(n) % 2 if times == "regular" else rng.integers(0, 2, n)
+        t = np.cumsum(rng.exponential(size=n)) if times == "uneven" else np.arange(n)
+        X = rng.normal(size=(n, 20)) + slope * t[:, None]
+        table = linear().fit(X, y, timestamps=t).drift()
+        within.append(np.abs(table["rate"] - slope) <= 2 * table["rate_error"])
+    assert np.mean(within) > 0.9
+
+
+def test_drift_calls_columns_as_it_is_told():
+    X, y = MovingClass().sample(300, seed=0)
+    model = linear().fit(X, y)
+    table, named = model.drift(), model.drift(columns=["east", "north"])
+    assert named["feature"].tolist() == [{"x0": "east", "x1": "north"}[name] for name in table["feature"].tolist()]
+    assert named["surprise"].tolist() == table["surprise"].tolist()
+    with pytest.raises(ConfigError, match="columns must be 2 names, one for each column; got 1"):
+        model.drift(columns=["east"])
+
+
 def test_drift_is_kept_with_the_model(tmp_path):
     X, y = MovingClass().sample(600, seed=0)
     model = linear().fit(X[:400], y[:400])

@@ -68,7 +68,7 @@ class Ladder:
         shape = (gains.shape[1], n_classes, n_components)
         self.level, self.rate, self.record, self.share = (np.zeros(shape) for _ in range(4))
         self.variance, self.largest = np.zeros(shape[1:]), np.zeros(shape[1:])
-        self.n_rows, self.age, self.gap = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
+        self.n_rows, self.age, self.gap, self.haste = (np.zeros(n_classes) for _ in range(4))
 
     def lines(self, y: int, horizon: float) -> Matrix:
         return np.clip(self.level[:, y] + self.rate[:, y] * horizon, -2 * self.largest[y], 2 * self.largest[y])
@@ -95,6 +95,8 @@ class Ladder:
             weights = np.exp(self.record[:, y] - self.record[:, y].max(axis=0))
             self.share[:, y] = weights / weights.sum(axis=0)
             self.gap[y] += max(0.02, 1 / n) * (age - self.gap[y])
+            if age > 1e-9:
+                self.haste[y] += max(0.02, 1 / n) * (age**-2 - self.haste[y])
         self.largest[y] = np.maximum(self.largest[y], np.abs(x))
         self.n_rows[y] += 1
         self.age[y] = 0

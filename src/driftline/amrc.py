@@ -1,6 +1,6 @@
 """AMRC, the estimator that driftline is about."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -176,11 +176,14 @@ class AMRC(BoundedClassifier):
         self._ensemble.observe(self._readable(X).copy())
         return self
 
-    def drift(self, *, as_frame: bool = False) -> Any:
+    def drift(self, *, columns: Sequence[str] | None = None, as_frame: bool = False) -> Any:
         """Return how the mean of each feature moves in each class, the most surprising first.
 
         Parameters
         ----------
+        columns : sequence of str, optional
+            Names of the columns, such as a stream's `columns`; by default those of the table that was learned from, or
+            x0, x1, …
         as_frame : bool, default=False
             Whether to return a pandas DataFrame.
 
@@ -203,8 +206,10 @@ class AMRC(BoundedClassifier):
         [(0, 'x0'), (0, 'x1')]
         """
         watch = self._ensemble.drift
-        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
-        names = names or [f"x{j}" for j in range(self.n_features_in_)]
+        given = getattr(self, "feature_names_in_", None) if columns is None else columns
+        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else [str(name) for name in given]
+        if len(names) != self.n_features_in_:
+            raise ConfigError(f"columns must be {self.n_features_in_} names, one for each column; got {len(names)}")
         table = drift_table(watch.ladder, self.classes_, names, watch.origin)
         if not as_frame:
             return table

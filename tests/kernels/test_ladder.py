@@ -37,7 +37,7 @@ def test_filters_equal_their_formulas(seed, orders, is_regular):
             assert np.allclose(centres[k], twin.forecast(k, elapsed), rtol=1e-4, atol=1e-4)
         take(ladder, x, y, elapsed, centres)
         twin.absorb(x.astype(float), y, elapsed)
-    for name in ("level", "rate", "record", "share", "variance", "largest", "n_rows", "age", "gap"):
+    for name in ("level", "rate", "record", "share", "variance", "largest", "n_rows", "age", "gap", "haste"):
         assert np.allclose(getattr(ladder, name), getattr(twin, name), rtol=1e-3, atol=1e-3), name
     assert np.allclose(ladder.share.sum(axis=0), (ladder.n_rows > 0)[:, None])
     assert np.all(ladder.share >= 0)

@@ -80,8 +80,8 @@ def _rates(ladder: Ladder) -> tuple[Vector, Vector]:
     share = ladder.share[follows] + np.finfo(float).tiny
     share /= share.sum(axis=0)
     theta = _discounts(ladder)[follows][:, None, None]
-    gap = np.where(ladder.gap > 0.0, ladder.gap, np.nan)[:, None]  # the filters count in rows of their class
-    variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * ladder.variance / gap**2
+    haste = np.where(ladder.haste > 0.0, ladder.haste, np.nan)[:, None]  # the filters count in rows of their class
+    variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * ladder.variance * haste
     rate = np.sum(share * ladder.rate[follows], axis=0)
     return rate, _spread(share, ladder.rate[follows] - rate, variance)
 

@@ -20,6 +20,7 @@ def with_class(ladder: Ladder) -> Ladder:
         n_rows=np.pad(ladder.n_rows, (0, 1)),
         age=np.pad(ladder.age, (0, 1)),
         gap=np.pad(ladder.gap, (0, 1)),
+        haste=np.pad(ladder.haste, (0, 1)),
     )
 
 
@@ -35,6 +36,7 @@ def new_ladder(orders: tuple[int, ...], d: int) -> Ladder:
         n_rows=np.zeros(0),
         age=np.zeros(0),
         gap=np.zeros(0),
+        haste=np.zeros(0),
     )
 
 

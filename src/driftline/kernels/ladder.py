@@ -44,6 +44,8 @@ class Ladder(NamedTuple):
     """(c,): time since the last of them."""
     gap: Vector
     """(c,): mean time between them, lately."""
+    haste: Vector
+    """(c,): mean of 1 over its square: rates that are measured over short times are noisy."""
 
 
 SHORTEST = 1e-9
@@ -119,6 +121,8 @@ def absorb(ladder: Ladder, x: Singles, i: int, y: int, elapsed: float, centres: 
             ladder.share[r, y, j] /= total
         ladder.largest[y, j] = max(ladder.largest[y, j], abs(x[i, j]))
     ladder.gap[y] += max(VARIANCE_GAIN, 1.0 / n) * (age - ladder.gap[y])
+    if age > SHORTEST:
+        ladder.haste[y] += max(VARIANCE_GAIN, 1.0 / n) * (1.0 / age**2 - ladder.haste[y])
     ladder.n_rows[y] += 1.0
     ladder.age[y] = 0.0
 
