@@ -11,10 +11,17 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when the block ends well; else what was there stays."""
-    target = Path(path)
+    """Open a file that takes the place of `path` when the block ends well; else what was there stays.
+
+    A link stays one; pipes and devices, in whose place nothing is to be put, are written to.
+    """
+    target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot save to {target}: the folder {target.parent} does not exist")
+        raise FileNotFoundError(f"cannot save to {path}: the folder {target.parent} does not exist")
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as file:
+            yield file
+        return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb") as file:

@@ -4,6 +4,7 @@
 """
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -11,7 +12,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from driftline.errors import ConfigError
+from driftline._checkpoint import read_checkpoint
+from driftline.errors import CheckpointError, ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +111,9 @@ def describe(name: str) -> ModelEntry:
     try:
         return _ENTRIES[name]
     except (KeyError, TypeError):  # of what is no word
-        close = get_close_matches(str(name), _ENTRIES, n=3)
-        hint = f"did you mean {' or '.join(close)}? All" if close else "all"
-        raise ConfigError(
-            f"there is no classifier {name!r}; {hint} names: {', '.join(_ENTRIES)}; see 'driftline models'"
-        ) from None
+        close = get_close_matches(str(name), _ENTRIES, n=3) or [known for known in _ENTRIES if str(name) in known][:3]
+        hint = f"did you mean {' or '.join(close)}? " if close else ""
+        raise ConfigError(f"there is no classifier {name!r}; {hint}'driftline models' lists all") from None
 
 
 def create(name: str, **parameters: Any) -> Any:
@@ -147,6 +147,29 @@ def create(name: str, **parameters: Any) -> Any:
         return entry.constructor(**defaults | given)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"{name} cannot be made with these parameters: {error}") from error
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model that the `save` of any of driftline's own classifiers wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        The model, of the kind that was saved.
+    """
+    kind = read_checkpoint(path)[0].get("estimator", "AMRC")
+    homes = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.module in _OURS}
+    if kind not in homes:
+        raise CheckpointError(f"{path} holds a model of the kind {kind}, which this driftline does not have")
+    return getattr(import_module(homes[kind]), kind).load(path)
+
+
+_OURS = ("driftline.amrc", "driftline.paper", "driftline.baselines")
 
 
 def _ours(name: str, summary: str, **changes: Any) -> ModelEntry:

@@ -34,7 +34,7 @@ def test_the_list_shows_every_classifier_by_family_within_80_columns(bare):
 
 
 def test_the_list_is_there_for_programs(bare):
-    code, output = run("--json")
+    code, output = run("--json", "-")
     listed = json.loads(output)
     assert code == 0
     assert [entry["name"] for entry in listed] == list(names())
@@ -54,7 +54,7 @@ def test_one_classifier_is_shown_with_its_parameters_and_what_it_is():
 
 
 def test_one_classifier_is_there_for_programs():
-    record = json.loads(run("rbp", "--json")[1])
+    record = json.loads(run("rbp", "--json", "-")[1])
     assert record["parameters"] == {"budget": 100, "scale": "auto", "scaling": "running", "random_state": 0}
     assert record["description"].startswith("The randomised budget perceptron")
 
@@ -63,7 +63,7 @@ def test_one_that_is_missing_is_shown_with_what_to_install(bare):
     code, output = run("river-arf")
     assert code == 0
     assert "River, missing: pip install 'driftline[river]'" in output
-    record = json.loads(run("river-arf", "--json")[1])
+    record = json.loads(run("river-arf", "--json", "-")[1])
     assert record["missing"] == "pip install 'driftline[river]'"
     assert record["parameters"] is None
 

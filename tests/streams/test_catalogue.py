@@ -79,7 +79,7 @@ def test_unknown_names_are_answered_with_close_ones():
         ConfigError, match=r"no published stream 'wether'; did you mean weather\? .*driftline data list"
     ):
         describe("wether")
-    with pytest.raises(ConfigError, match="no published stream 'qqq'; all names: weather, elec2"):
+    with pytest.raises(ConfigError, match="no published stream 'qqq'; 'driftline data list' lists all"):
         describe("qqq")
     with pytest.raises(ConfigError, match="no published stream 3"):
         describe(3)

@@ -1,19 +1,48 @@
-"""The command line: parse, call, print."""
+"""The command line: parse, call, print.
+
+Exit codes: 0 if all went well; 1 if it failed, because of the data, the disk or a model; 2 if the command was used
+wrongly; 130 if it was interrupted, after what there was by then has been written.
+"""
 
 import sys
 
-from driftline.errors import DriftlineError
+from driftline.errors import ConfigError, DriftlineError
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 def main() -> None:
-    """Run the command line; what goes wrong on purpose is one line on the standard error, and the exit code 1."""
+    """Run the command line; what goes wrong on purpose is a line or two on the standard error, and an exit code."""
     try:
-        from driftline.cli.app import app  # noqa: PLC0415  # an extra may be missing
+        import typer  # noqa: PLC0415  # an extra may be missing
+
+        from driftline.cli.app import app  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        sys.exit(f"driftline: the command line needs {error.name}; pip install 'driftline[cli]'")
+        _leave(f"the command line needs {error.name}; pip install 'driftline[cli]'", FAILED)
+    misuse: type[Exception] = typer.BadParameter.__mro__[1]  # click's UsageError, of whichever click typer has
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except misuse as error:
+        _leave(*_explained(error))
     except DriftlineError as error:
-        sys.exit(f"driftline: {error}")
+        _leave(str(error), MISUSED if isinstance(error, ConfigError) else FAILED)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _leave(f"{place}{error.strerror or error}", FAILED)
+    except KeyboardInterrupt:
+        _leave("interrupted", INTERRUPTED)
+
+
+def _explained(error: Exception) -> tuple[str, int]:
+    """Return what is wrong with a command and where to read on, and the exit code."""
+    context = getattr(error, "ctx", None)
+    said: str = error.format_message()  # type: ignore[attr-defined]
+    where = "" if context is None else f"\ndriftline: see '{context.command_path} --help'"
+    return said.replace("\n", " ").rstrip() + where, MISUSED
+
+
+def _leave(said: str, code: int) -> None:
+    sys.stderr.write(f"driftline: {said}\n")
+    sys.exit(code)

@@ -1,39 +1,32 @@
 """The commands about published streams: list them, say what is known of one, fetch them."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from driftline.cli.output import Json, print_json, wrapped
+from driftline.cli.output import shown_or_written, wrapped
 from driftline.errors import DriftlineError
 from driftline.streams.catalogue import Column, Dataset, Statistics, describe, names
 from driftline.streams.loading import normal_form
 from driftline.streams.places import Found, find
 
-data = typer.Typer(
-    help="Published streams: what they are, where they are, and how to get them.\n\n"
-    "They are looked for in the folder that DRIFTLINE_DATA names, then in the user's cache (or the folder that "
-    "DRIFTLINE_CACHE names). In Python: driftline.streams.load(NAME).",
-    no_args_is_help=True,
-)
 INDENT = 12
 """Width of the headings of what is known of a stream."""
 
 
-@data.command("list")
-def list_all(as_json: Json = False) -> None:
-    """List the published streams, their statistics, and where they are.
-
-    Majority is the share of the largest class, no change the error of predicting the previous label, both in percent.
-    A stream that is raw is there as its authors publish it, and is converted when it is loaded.
-    """
+def list_all(json: Path | None) -> None:
+    """List the published streams."""
     datasets = [describe(name) for name in names()]
-    if as_json:
-        print_json([_record(dataset) for dataset in datasets])
-        return
+    shown_or_written([_record(dataset) for dataset in datasets], json, partial(_show_all, datasets))
+
+
+def _show_all(datasets: Sequence[Dataset]) -> None:
     table = Table(caption="! beware: driftline data info NAME says of what", caption_justify="left")
     table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
     for heading in ("name", "rows", "columns", "classes", "majority", "no change", "where"):
@@ -51,18 +44,13 @@ def list_all(as_json: Json = False) -> None:
     Console().print(table, highlight=False)
 
 
-@data.command()
-def info(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A stream; driftline data list shows all.", show_default=False)
-    ],
-    as_json: Json = False,
-) -> None:
-    """Say all that is known of a published stream: columns, traps, origin, licence, digests, and where it is."""
+def show_one(name: str, json: Path | None) -> None:
+    """Say all that is known of a published stream."""
     dataset = describe(name)
-    if as_json:
-        print_json(_record(dataset))
-        return
+    shown_or_written(_record(dataset), json, partial(_show, dataset))
+
+
+def _show(dataset: Dataset) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(wrapped(f"{dataset.name}: {dataset.title}", console.width, indent=0), style="bold", end="\n\n")
     for heading, text in _facts(dataset, find(dataset)):
@@ -71,17 +59,9 @@ def info(
             console.print(wrapped(paragraph, console.width, INDENT))
 
 
-@data.command()
-def fetch(
-    wanted: Annotated[list[str], typer.Argument(metavar="NAME", help="Streams, or the word all.", show_default=False)],
-) -> None:
-    """Download streams, convert them to the normal form, check them and keep them in the cache.
-
-    A stream that is here already is checked. Where one fails, the others are fetched all the same. For example:
-
-    driftline data fetch weather poker
-    """
-    datasets = [describe(name) for name in (names() if wanted == ["all"] else wanted)]
+def fetch_all(wanted: Sequence[str]) -> None:
+    """Download streams; where one fails, the others are fetched all the same."""
+    datasets = [describe(name) for name in (names() if list(wanted) == ["all"] else wanted)]
     failed = []
     for dataset in datasets:
         try:

@@ -1,37 +1,33 @@
 """The command about classifiers: list them, or show the parameters of one."""
 
+from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
 from rich.console import Console
 
-from driftline.cli.output import Json, print_json, wrapped
+from driftline.cli.output import shown_or_written, wrapped
 from driftline.registry import ModelEntry, describe, names
 
 
-def models(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A classifier, to see its parameters.", show_default=False)
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """List the classifiers that can be had by name, and what to install for those that are missing.
-
-    In Python: driftline.registry.create(NAME, random_state=0, …).
-    """
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+def show_models(name: str | None, json: Path | None) -> None:
+    """List the classifiers, or show one."""
     if name is not None:
         entry = describe(name)
-        if as_json:
-            print_json(_record(entry) | _details(entry))
-        else:
-            _show(entry, console)
+        shown_or_written(_record(entry) | _details(entry), json, partial(_show, entry))
         return
     entries = [describe(name) for name in names()]
-    if as_json:
-        print_json([_record(entry) for entry in entries])
-        return
+    shown_or_written([_record(entry) for entry in entries], json, partial(_show_all, entries))
+
+
+def _console() -> Console:
+    return Console(highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_all(entries: Sequence[ModelEntry]) -> None:
+    console = _console()
     indent = max(len(entry.name) for entry in entries) + 4
     for family, members in groupby(entries, lambda entry: entry.family):
         listed = list(members)
@@ -46,7 +42,8 @@ def _titled(title: str, missing: str | None) -> str:
     return title if missing is None else f"{title}, missing: {missing}"
 
 
-def _show(entry: ModelEntry, console: Console) -> None:
+def _show(entry: ModelEntry) -> None:
+    console = _console()
     console.print(wrapped(f"{entry.name}: {entry.summary}", console.width, 0), style="bold")
     console.print(_titled(entry.family, entry.missing))
     if entry.missing is not None:

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -18,8 +17,6 @@ from driftline.experiments.plot import drawing_library, write_figure
 from driftline.experiments.provenance import command_of
 from driftline.experiments.render import BRACKETS, said_of, shown, to_csv, to_latex, to_markdown
 
-DEFAULT_STORE = Path("experiments/results")
-DEFAULT_OUT = Path("paper")
 GAP = 2
 """Spaces between columns."""
 TITLE = "The paper, reproduced"
@@ -29,29 +26,19 @@ not run say so. [As a page with differences]({page}). All of it is made by `{com
 its own."""
 
 
-def paper(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="An experiment, or the word list, or all.", show_default=False)
-    ],
-    quick: Annotated[bool, typer.Option("--quick", help="Small streams and their beginnings: some minutes.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="All rows of all streams: hours.")] = False,
-    jobs: Annotated[int, typer.Option(help="Processes at a time; -1 for as many as there are cores.")] = -1,
-    backend: Annotated[str, typer.Option(help="That of joblib: loky, or a cluster's, such as dask or ray.")] = "loky",
-    resume: Annotated[
-        bool, typer.Option(help="Use the results that are there, and go on with what was killed; or run all anew.")
-    ] = True,
-    run: Annotated[bool, typer.Option(help="Run what is not there; or make do with the results that are.")] = True,
-    store: Annotated[Path, typer.Option(help="Folder of results: what is there is not run again.")] = DEFAULT_STORE,
-    out: Annotated[Path, typer.Option(help="Folder for tables, figures and pages.")] = DEFAULT_OUT,
+def reproduce(
+    name: str,
+    *,
+    quick: bool,
+    full: bool,
+    jobs: int,
+    backend: str,
+    resume: bool,
+    run: bool,
+    store: Path,
+    out: Path,
 ) -> None:
-    """Reproduce a table or a figure of the paper, beside what is published.
-
-    A table is printed, and written as CSV, Markdown, LaTeX and HTML; a figure is drawn as SVG and PNG, with its points
-    as CSV and a page as HTML. Runs that were done are not repeated. Streams are looked for as driftline data says.
-    For example:
-
-    driftline paper table1 --quick
-    """
+    """Reproduce a table or a figure, or all of them."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     if name == "list":
         _list(console)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from driftline._progress import ProgressBar
-from driftline.errors import CheckpointError, DataError
+from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.checkpoint import write_run
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.course import Course
@@ -139,6 +139,8 @@ class Run:
                 answers, waiting = self._classifier.prequential(clocked), np.zeros(n, np.int64)
             else:
                 answers, waiting = self._with_late_labels(clocked, rows.times, self._arrivals)
+        except ConfigError:  # of the classifier's own parameters; the rows are not to blame
+            raise
         except (ValueError, TypeError, AttributeError) as error:
             place = f"row {first}" if n == 1 else f"rows {first} to {first + n - 1}"
             counted = "" if n == 1 else "counted from the first of these, "

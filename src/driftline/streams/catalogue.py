@@ -187,11 +187,8 @@ def describe(name: str) -> Dataset:
         return _catalogue()[name]
     except KeyError:
         close = get_close_matches(str(name), _catalogue(), n=3)
-        hint = f"did you mean {' or '.join(close)}? All" if close else "all"
-        known = ", ".join(_catalogue())
-        raise ConfigError(
-            f"there is no published stream {name!r}; {hint} names: {known}; see 'driftline data list'"
-        ) from None
+        hint = f"did you mean {' or '.join(close)}? " if close else ""
+        raise ConfigError(f"there is no published stream {name!r}; {hint}'driftline data list' lists all") from None
 
 
 @cache

@@ -190,8 +190,15 @@ def test_a_text_label_has_a_bounded_length(opened):
 
 
 def test_a_column_of_identifiers_is_no_label(opened):
+    with pytest.raises(DataError, match=r"label column 'y' has 120 different values in the first 200 rows; expect"):
+        opened("x,y\n" + "".join(f"1,{i % 120}\n" for i in range(200)))
+    with pytest.raises(DataError, match=r"label column 'y' has 1,000 different values in the first 1,000 rows"):
+        opened("x,y\n" + "".join(f"1,{i / 7}\n" for i in range(1500)))
     with pytest.raises(DataError, match=r"more than 10,000 labels; pass label="):
-        opened("x,y\n" + "".join(f"1,{i}\n" for i in range(15_000))).classes()
+        opened("x,y\n" + "".join(f"1,{max(i - 1000, 0)}\n" for i in range(15_000))).classes()
+    assert opened("x,y\n" + "".join(f"1,{i % 100}\n" for i in range(200))).classes().size == 100
+    assert opened("x,y\n" + "".join(f"1,{i}\n" for i in range(99))).classes().size == 99
+    assert opened("x,y\n" + "".join(f"1,{i}\n" for i in range(200)), categorical="y").classes().size == 200
 
 
 @pytest.mark.parametrize("label", ["y", 1, -2])

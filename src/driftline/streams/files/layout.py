@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import DataError
-from driftline.streams.files.cells import Flaws
+from driftline.streams.files.cells import Flaws, plain, says, text
 from driftline.streams.files.fields import Field, LabelField, ScalarField, field_of, scalar_reader
 from driftline.streams.files.roles import Roles, different
 from driftline.streams.files.tables import Cells, Chunk, Column
 from driftline.types import Block, Matrix
 
+LEAST_CELLS = 100
+"""With fewer cells nobody can tell whether labels recur."""
 ADVICE = "correct it, or name the column in categorical or ignore"
 
 
@@ -91,6 +93,7 @@ class Layout:
         self._features = Features(fields, [roles.names[j] for j in roles.features])
         self._has_header = any(column.name for column in columns)
         self._label = LabelField(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)
+        _check_label(roles.names[roles.label], columns[roles.label], cells[roles.label], roles, source)
         self._time = None
         if roles.time is not None:
             read = scalar_reader(columns[roles.time], cells[roles.time])
@@ -128,3 +131,15 @@ class Layout:
             for i in np.flatnonzero(np.isnan(times)).tolist():
                 flaws.setdefault(i, f"time column {self._time.names[0]!r}: {wrong.get(i, 'the time is missing')}")
         return Block(rows, labels, times), flaws
+
+
+def _check_label(name: str, column: Column, head: Cells, roles: Roles, source: str) -> None:
+    """Refuse labels of which most are different: they are no classes, and a classifier would choke on them."""
+    if column.values is not None or roles.label in roles.categorical:
+        return
+    n_cells, n_values = len(head), len({text(cell) for cell in plain(head) if says(text, cell)})
+    if n_cells >= LEAST_CELLS and 2 * n_values > n_cells:
+        raise DataError(
+            f"{source}: label column {name!r} has {n_values:,} different values in the first {n_cells:,} rows; expected"
+            " classes that recur: choose another column, cut its numbers into ranges, or name it in categorical too"
+        )

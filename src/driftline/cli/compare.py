@@ -1,0 +1,102 @@
+"""The command that compares classifiers on a stream."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from driftline.cli import INTERRUPTED
+from driftline.cli.output import STDOUT, check_writable, say_written
+from driftline.cli.run import check_classes, check_report, record, write_outputs
+from driftline.cli.source import Reading, open_source, readable_again
+from driftline.errors import ConfigError
+from driftline.evaluation import Comparison, Course, compare, evaluate
+from driftline.registry import create
+from driftline.report import Entry
+
+
+def compare_models(
+    source: str,
+    reading: Reading,
+    models: str,
+    *,
+    delay: int,
+    limit: int | None,
+    seed: int,
+    report: Path | None,
+    json: Path | None,
+    quiet: bool,
+) -> None:
+    """Run classifiers one after the other, show them side by side, and write what is wanted."""
+    check_report(report)
+    check_writable(json, "--json")
+    names = [name.strip() for name in models.split(",") if name.strip()]
+    if len(set(names)) < len(names) or len(names) < 2:
+        raise ConfigError(f"--models expects two or more different names with commas between them; got {models!r}")
+    candidates = {name: create(name, random_state=seed) for name in names}
+    quiet = quiet or json == STDOUT
+    entries: list[Entry] = []
+    with readable_again(source) as place:
+        for name, model in candidates.items():
+            stream = open_source(place, reading)
+            course = Course(stream.columns)
+            run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
+            if not run.finished:
+                break
+            entries.append(Entry(name, run.summary, course, run.finished))
+            check_classes(entries[-1], reading.label)
+    if entries:
+        ranked = compare({entry.name: entry.course for entry in entries})
+        if not quiet:
+            _show(entries, ranked)
+        write_outputs(entries, _record(entries, ranked, candidates), report, json)
+        if not quiet:
+            say_written(report, json)
+    if len(entries) < len(candidates):
+        raise typer.Exit(INTERRUPTED)
+
+
+def _record(entries: Sequence[Entry], ranked: Sequence[Comparison], candidates: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of all, for programs: the best first."""
+    by_name = {entry.name: record(entry, candidates[entry.name]) for entry in entries}
+    first = by_name[entries[0].name]
+    shared = {name: first[name] for name in ("schema", "stream", "n_rows", "n_classes", "command", "versions")}
+    finished = len(entries) == len(candidates)
+    models = [by_name[place.name] | asdict(place) | {"name": place.name} for place in ranked]
+    return {**shared, "finished": finished, "models": models}
+
+
+def _show(entries: Sequence[Entry], ranked: Sequence[Comparison]) -> None:
+    console = Console(highlight=False, markup=False)
+    summaries = {entry.name: entry.summary for entry in entries}
+    first = entries[0].summary
+    table = Table(title=f"{first.stream}: {first.n_rows:,} rows, {first.n_classes} classes", title_justify="left")
+    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
+    for heading in ("rank", "model", "error", "behind the best", "p", "bound", "rows/s"):
+        table.add_column(heading, justify="left" if heading == "model" else "right", no_wrap=heading != "model")
+    for place in ranked:
+        summary = summaries[place.name]
+        table.add_row(
+            f"{place.rank:g}",
+            place.name,
+            f"{place.error:.2%}",
+            _behind(place),
+            "" if place.p is None else "<0.001" if place.p < 0.001 else f"{place.p:.3f}",
+            "" if summary.mean_bound is None else f"{summary.mean_bound:.1%}",
+            f"{summary.rows_per_second:,.0f}",
+        )
+    console.print(table)
+
+
+def _behind(place: Comparison) -> str:
+    """Return by how many points of a hundred a classifier is behind, with the interval if there is one."""
+    if place.rank < 2.0 and place.behind == 0.0:
+        return ""
+    points = f"{100 * place.behind:+.2f}"
+    if place.low is None or place.high is None:
+        return points
+    return f"{points} [{100 * place.low:+.2f}, {100 * place.high:+.2f}]"

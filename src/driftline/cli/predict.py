@@ -1,0 +1,92 @@
+"""The command that predicts new rows."""
+
+import csv
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+import numpy as np
+
+from driftline._atomic import replacing
+from driftline.cli.output import STDOUT, check_writable, named, say_written
+from driftline.errors import ConfigError, DataError
+from driftline.evaluation.records import arrow, label_type
+from driftline.registry import load_model
+from driftline.streams.files import RowFile, numeric_layout
+from driftline.types import LabelArray, Matrix
+
+FORMATS = (".csv", ".parquet")
+
+
+def predict_file(model_file: Path, file: str, out: Path, on_bad_row: str) -> None:
+    """Predict the rows of a file, and write the predictions as they come."""
+    check_writable(out, "--out")
+    if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
+        raise ConfigError(f"--out must end in .csv or .parquet; got {out}")
+    model = load_model(model_file)
+    rows = RowFile(file, layout_of(model), on_bad_row=on_bad_row)  # type: ignore[arg-type]
+    if out == STDOUT:
+        _write_csv(model, rows, sys.stdout)
+    else:
+        with named(out), replacing(out) as written:
+            (_write_parquet if out.suffix == ".parquet" else _write_text)(model, rows, written)
+        say_written(out)
+    if rows.n_skipped:
+        were = "row was" if rows.n_skipped == 1 else "rows were"
+        sys.stderr.write(f"driftline: {rows.n_skipped:,} malformed {were} skipped\n")
+
+
+def layout_of(model: Any) -> dict[str, Any]:
+    """Return how to read files for a model: as the one it learned from, or by the names of its columns, or in order."""
+    kept: dict[str, Any] | None = getattr(model, "notes_", {}).get("layout")
+    if kept is not None:
+        return kept
+    known = getattr(model, "feature_names_in_", None)
+    return numeric_layout(model.n_features_in_ if known is None else [str(name) for name in known])
+
+
+def _predictions(model: Any, rows: RowFile) -> Iterator[tuple[Sequence[int], LabelArray, Matrix | None]]:
+    """Yield where rows are, their labels, and their probabilities if the model has any."""
+    has_probabilities = hasattr(model, "predict_proba")
+    for places, block in rows.blocks():
+        try:
+            yield places, model.predict(block), model.predict_proba(block) if has_probabilities else None
+        except ValueError as error:
+            raise DataError(f"the model cannot use rows of {rows.name}: {error}") from error
+
+
+def _heading(model: Any, rows: RowFile) -> list[str]:
+    classes = [f"p({label})" for label in model.classes_.tolist()] if hasattr(model, "predict_proba") else []
+    return [rows.place, "prediction", *classes, *(["bound"] if hasattr(model, "error_bound_") else [])]
+
+
+def _write_csv(model: Any, rows: RowFile, file: TextIO) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(_heading(model, rows))
+    bound = [f"{model.error_bound_:.6g}"] if hasattr(model, "error_bound_") else []
+    for places, labels, probabilities in _predictions(model, rows):
+        shares = np.empty((len(labels), 0)) if probabilities is None else probabilities
+        for place, label, share in zip(places, labels.tolist(), shares.tolist(), strict=True):
+            writer.writerow([place, label, *(f"{p:.6g}" for p in share), *bound])
+
+
+def _write_text(model: Any, rows: RowFile, file: BinaryIO) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    _write_csv(model, rows, text)
+    text.flush()
+    text.detach()
+
+
+def _write_parquet(model: Any, rows: RowFile, file: BinaryIO) -> None:
+    pa = arrow()
+    heading = _heading(model, rows)
+    kinds = [pa.int64(), label_type(pa, model.classes_), *[pa.float64()] * (len(heading) - 2)]
+    schema = pa.schema(list(zip(heading, kinds, strict=True)))
+    with pa.parquet.ParquetWriter(file, schema) as writer:
+        for places, labels, probabilities in _predictions(model, rows):
+            columns: list[Any] = [list(places), labels.tolist()]
+            columns += [] if probabilities is None else list(probabilities.T)
+            columns += [np.full(len(labels), model.error_bound_)] if "bound" in heading[-1:] else []
+            writer.write_table(pa.table([pa.array(c, k) for c, k in zip(columns, kinds, strict=True)], schema=schema))

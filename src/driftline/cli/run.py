@@ -1,0 +1,152 @@
+"""The command that runs a classifier over a stream."""
+
+import json as json_format
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from driftline.cli import INTERRUPTED
+from driftline.cli.output import (
+    STDOUT,
+    check_writable,
+    command,
+    named,
+    say_written,
+    versions,
+    wrapped,
+    write,
+    write_json,
+)
+from driftline.cli.source import Reading, open_source
+from driftline.errors import ConfigError, DataError, MissingExtraError
+from driftline.evaluation import Course, evaluate, find_changes
+from driftline.registry import create
+from driftline.report import Entry, story, to_html
+from driftline.streams import Stream
+from driftline.streams.files import numeric_layout
+
+SCHEMA = 1
+
+
+def run_stream(
+    source: str,
+    reading: Reading,
+    name: str,
+    parameters: Sequence[str],
+    *,
+    delay: int,
+    limit: int | None,
+    seed: int,
+    report: Path | None,
+    save: Path | None,
+    json: Path | None,
+    quiet: bool,
+) -> None:
+    """Run a classifier, show what came of it, and write what is wanted."""
+    check_report(report)
+    for path, option in (save, "--save"), (json, "--json"):
+        check_writable(path, option)
+    model = create(name, **{"random_state": seed} | parsed(parameters))
+    if save is not None and not hasattr(model, "save"):
+        raise ConfigError(f"{name} has no format to be saved in; leave out --save, or choose another --model")
+    stream = open_source(source, reading)
+    quiet = quiet or json == STDOUT
+    course = Course(stream.columns)
+    run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
+    entry = Entry(name, run.summary, course, run.finished)
+    check_classes(entry, reading.label)
+    if not quiet:
+        _show(entry)  # first: if the disk is full, that is not lost
+    if save is not None:
+        with named(save):
+            run.model.save(save, notes=_notes(stream, reading, run.summary.n_rows))
+    write_outputs([entry], record(entry, model), report, json)
+    if not quiet:
+        say_written(report, save, json)
+    if not run.finished:
+        raise typer.Exit(INTERRUPTED)
+
+
+def check_report(path: Path | None) -> None:
+    """Refuse a report that could not be written, before anything is run."""
+    check_writable(path, "--report")
+    if path is not None and find_spec("plotly") is None:
+        raise MissingExtraError("--report needs plotly; pip install 'driftline[report]'")
+
+
+def parsed(parameters: Sequence[str]) -> dict[str, Any]:
+    """Return parameters by name; values are read as JSON, and are text if they are none."""
+    values = {}
+    for said in parameters:
+        name, sign, value = said.partition("=")
+        if not sign or not name:
+            raise ConfigError(f"--set expects NAME=VALUE, such as n_components=100; got {said!r}")
+        try:
+            values[name] = json_format.loads(value)
+        except ValueError:
+            values[name] = value
+    return values
+
+
+def check_classes(entry: Entry, label: str | None) -> None:
+    """Refuse a label that is always the same: nothing can be learned, and no figure would say anything."""
+    if entry.finished and entry.summary.n_classes == 1:
+        which = "" if label is None else f" {label!r}"
+        raise DataError(
+            f"the label{which} is {entry.course.classes[0]!r} in all {entry.summary.n_rows:,} rows; a classifier needs "
+            "at least two: choose another --label, or more rows"
+        )
+
+
+def _notes(stream: Stream, reading: Reading, n_rows: int) -> dict[str, Any]:
+    """Return what is kept with a model, so that new files can be read as this stream was."""
+    return {
+        "layout": getattr(stream, "layout", None) or numeric_layout(stream.columns),
+        "columns": list(stream.columns),
+        "label": reading.label,
+        "stream": stream.name,
+        "n_rows": n_rows,
+        "command": command(),
+        "versions": versions(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def record(entry: Entry, model: Any) -> dict[str, Any]:
+    """Return the figures of a run, for programs."""
+    summary = entry.summary
+    return {
+        "schema": SCHEMA,
+        **summary.to_dict(),
+        "model": entry.name,
+        "estimator": summary.model,
+        "parameters": model.get_params() if hasattr(model, "get_params") else {},
+        "seconds_per_step": summary.seconds / summary.n_rows,
+        "changes": [asdict(change) for change in find_changes(entry.course)],
+        "finished": entry.finished,
+        "command": command(),
+        "versions": versions(),
+    }
+
+
+def write_outputs(entries: Sequence[Entry], content: dict[str, Any], report: Path | None, json: Path | None) -> None:
+    """Write the report and the figures, where they are wanted."""
+    if report is not None:
+        write(report, to_html(entries, command=command(), versions=versions()).encode())
+    if json is not None:
+        write_json(content, json)
+
+
+def _show(entry: Entry) -> None:
+    """Print what came of a run, in sentences and in figures."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    for sentence in story([entry]):
+        console.print(wrapped(sentence, min(console.width, 100), 0))
+    console.print()
+    console.print(str(entry.summary))

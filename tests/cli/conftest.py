@@ -1,0 +1,61 @@
+"""The command line as a user has it: arguments in, exit code, standard output and standard error out."""
+
+import io
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driftline.cli import main
+from driftline.streams import MovingClass
+
+Left = namedtuple("Left", "code out err")
+
+
+@pytest.fixture
+def command(monkeypatch, capfd):
+    """Run `driftline` with some arguments, and perhaps something on the standard input."""
+
+    def run(*arguments, stdin=None):
+        monkeypatch.setattr(sys, "argv", ["driftline", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "100")
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
+        with pytest.raises(SystemExit) as left:
+            main()
+        sys.stdout.flush()
+        out, err = capfd.readouterr()
+        return Left(left.value.code or 0, out, err)
+
+    return run
+
+
+def write_rows(path, n_rows=300, seed=0, first=0):
+    X, y = MovingClass().sample(first + n_rows, seed=seed)
+    rng = np.random.default_rng(seed)
+    lines = ["x,colour,y,when,class"]
+    for t in range(first, first + n_rows):
+        colour = "red" if X[t, 0] + rng.normal() > 0 else "blue"
+        lines.append(f"{X[t, 0]:.4f},{colour},{X[t, 1]:.4f},{60 * t},{'moving' if y[t] == 0 else 'still'}")
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of one's own with a stream, some new rows, and nothing else known."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("DRIFTLINE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "data").mkdir()
+    write_rows("my.csv")
+    write_rows("new.csv", 20, first=300)
+    return tmp_path
+
+
+@pytest.fixture
+def model(folder, command):
+    """A model of that stream."""
+    assert command("run", "my.csv", "--label", "class", "--model", "amrc-linear", "--save", "my.driftline").code == 0
+    return folder / "my.driftline"

@@ -1,0 +1,59 @@
+"""Several classifiers on the same stream, side by side."""
+
+import json
+
+import pytest
+
+from driftline.evaluation import Course, compare, evaluate
+from driftline.registry import create
+from driftline.streams import open_stream
+
+MODELS = ("amrc-linear", "dwm", "majority")
+ARGUMENTS = ("compare", "my.csv", "--label", "class", "--models", ",".join(MODELS))
+
+
+def test_classifiers_are_ranked_with_what_they_are_behind(folder, command):
+    left = command(*ARGUMENTS)
+    assert (left.code, left.err) == (0, "")
+    lines = left.out.splitlines()
+    assert lines[0].split() == ["my:", "300", "rows,", "2", "classes"]
+    assert [line.split()[0] for line in lines[2:5]] == ["1", "2", "3"]
+    assert {line.split()[1] for line in lines[2:5]} == set(MODELS)
+    assert max(map(len, lines)) <= 80
+
+
+def test_figures_for_programs_are_those_of_the_evaluations(folder, command):
+    record = json.loads(command(*ARGUMENTS, "--json", "-").out)
+    stream = open_stream("my.csv", "class")
+    courses = {name: Course(stream.columns) for name in MODELS}
+    for name, course in courses.items():
+        evaluate(create(name), stream, course=course, progress=False)
+    expected = compare(courses)
+    assert [entry["name"] for entry in record["models"]] == [place.name for place in expected]
+    for entry, place in zip(record["models"], expected, strict=True):
+        assert entry["model"] == place.name
+        assert entry["rank"] == place.rank
+        assert entry["error"] == pytest.approx(place.error)
+        assert (entry["low"], entry["high"], entry["p"]) == (place.low, place.high, place.p)
+    assert (record["n_rows"], record["finished"]) == (300, True)
+
+
+def test_the_standard_input_serves_all_of_them(folder, command):
+    piped = json.loads(
+        command("compare", "-", *ARGUMENTS[2:], "--json", "-", stdin=(folder / "my.csv").read_bytes()).out
+    )
+    direct = json.loads(command(*ARGUMENTS, "--json", "-").out)
+    assert [entry["mistakes"] for entry in piped["models"]] == [entry["mistakes"] for entry in direct["models"]]
+
+
+def test_a_report_has_all_of_them(folder, command):
+    assert command(*ARGUMENTS, "--report", "all.html", "--quiet") == (0, "", "")
+    page = (folder / "all.html").read_text(encoding="utf-8")
+    assert all(name in page for name in MODELS)
+
+
+@pytest.mark.parametrize("models", ["", "amrc", "dwm,dwm", ",,"])
+def test_one_classifier_is_no_comparison(folder, command, models):
+    left = command("compare", "my.csv", "--label", "class", "--models", models)
+    assert left.code == 2
+    assert "--models expects two or more different names" in left.err

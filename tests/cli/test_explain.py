@@ -1,0 +1,42 @@
+"""The table of drift of a saved model."""
+
+import json
+
+from driftline import AMRC
+
+
+def test_what_moves_is_named_first(folder, command, model):
+    left = command("explain", model)
+    assert (left.code, left.err) == (0, "")
+    rows = [
+        line.split() for line in left.out.split("surprise\n" if "surprise\n" in left.out else "\n\n")[-1].splitlines()
+    ]
+    assert "After 300 rows of my," in " ".join(left.out.split())
+    table = AMRC.load(model).drift()
+    names = AMRC.load(model).notes_["columns"]
+    shown = [row for row in rows if row and row[0] in ("moving", "still")]
+    assert (shown[0][0], shown[0][1]) == (table["label"][0], names[int(table["feature"][0][1:])])
+    assert shown[0][0] == "moving"
+    assert max(map(len, left.out.splitlines())) <= 100
+
+
+def test_the_table_is_there_for_programs(folder, command, model):
+    record = json.loads(command("explain", model, "--json", "-").out)
+    loaded = AMRC.load(model)
+    table = loaded.drift()
+    assert [row["surprise"] for row in record["drift"]] == table["surprise"].tolist()
+    assert {row["feature"] for row in record["drift"]} == set(loaded.notes_["columns"])
+    assert (record["stream"], record["n_steps"], record["error_bound"]) == ("my", 300, loaded.error_bound_)
+
+
+def test_as_many_lines_as_wanted_are_shown(folder, command, model):
+    left = command("explain", model, "--top", "2")
+    n_rows = len(AMRC.load(model).drift())
+    assert f"… and {n_rows - 2} more; --top shows them" in left.out
+
+
+def test_a_model_that_does_not_say_what_moves_is_refused(folder, command):
+    assert command("run", "my.csv", "--label", "class", "--model", "dwm", "--save", "dwm.driftline").code == 0
+    left = command("explain", "dwm.driftline")
+    assert left.code == 2
+    assert "holds a DWM, which does not say what moves" in left.err

@@ -1,0 +1,91 @@
+"""Predictions of new rows by a saved model."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driftline import AMRC
+from driftline.registry import create, load_model
+from driftline.streams import RotatingGaussians, open_stream
+
+
+def read(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert rows
+    return rows
+
+
+def test_new_rows_get_labels_probabilities_and_the_bound(folder, command, model):
+    rows = read(command("predict", model, "new.csv").out)
+    loaded = AMRC.load(model)
+    assert list(rows[0]) == ["line", "prediction", *(f"p({label})" for label in loaded.classes_), "bound"]
+    assert [int(row["line"]) for row in rows] == list(range(2, 22))
+    same = _new_rows_as_of_one_stream()
+    assert [row["prediction"] for row in rows] == loaded.predict(same).tolist()
+    shares = np.array([[float(row[f"p({label})"]) for label in loaded.classes_] for row in rows])
+    assert np.allclose(shares, loaded.predict_proba(same), atol=1e-6)
+    assert np.allclose([float(row["bound"]) for row in rows], loaded.error_bound_, rtol=1e-5)
+
+
+def _new_rows_as_of_one_stream():
+    """Return the new rows as they would be had they come at the end of the file that was learned from."""
+    old, new = Path("my.csv").read_text(), Path("new.csv").read_text()
+    Path("both.csv").write_text(old + new.partition("\n")[2])
+    return np.concatenate([block.rows for block in open_stream("both.csv", "class").blocks(300)])
+
+
+def test_columns_may_come_in_any_order_without_a_label(folder, command, model):
+    whole = read(command("predict", model, "new.csv").out)
+    lines = [line.split(",") for line in (folder / "new.csv").read_text().splitlines()]
+    (folder / "turned.tsv").write_text("\n".join("\t".join([c[3], c[2], c[1], c[0]]) for c in lines))
+    assert read(command("predict", model, "turned.tsv").out) == whole
+
+
+def test_the_standard_input_and_files_are_written_alike(folder, command, model):
+    printed = command("predict", model, "-", stdin=(folder / "new.csv").read_bytes()).out
+    assert command("predict", model, "new.csv", "--out", "p.csv") == (0, "written: p.csv\n", "")
+    assert (folder / "p.csv").read_text() == printed
+
+
+def test_parquet_has_the_same_columns(folder, command, model):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert command("predict", model, "new.csv", "--out", "p.parquet").code == 0
+    table = parquet.read_table("p.parquet")
+    rows = read(command("predict", model, "new.csv").out)
+    assert table.column_names == list(rows[0])
+    assert table["prediction"].to_pylist() == [row["prediction"] for row in rows]
+    assert np.allclose(table["p(still)"].to_numpy(), [float(row["p(still)"]) for row in rows], atol=1e-6)
+    assert len(set(table["bound"].to_pylist())) == 1
+
+
+def test_a_classifier_without_bounds_has_no_column_for_them(folder, command):
+    assert command("run", "my.csv", "--label", "class", "--model", "dwm", "--save", "dwm.driftline").code == 0
+    rows = read(command("predict", "dwm.driftline", "new.csv").out)
+    assert "bound" not in rows[0]
+    assert len(rows) == 20
+
+
+@pytest.mark.parametrize("name", ["amrc-linear", "amrc-paper-linear", "dwm", "rbp", "majority"])
+def test_models_saved_in_python_are_read_by_the_number_of_their_columns(folder, command, name):
+    X, y = RotatingGaussians().sample(60, seed=0)
+    own = create(name).partial_fit(X, y)
+    own.save("own.driftline")
+    assert type(load_model("own.driftline")) is type(own)
+    (folder / "rows.csv").write_text("\n".join(f"{a},{b}" for a, b in X[:7]))
+    rows = read(command("predict", "own.driftline", "rows.csv").out)
+    assert [int(row["prediction"]) for row in rows] == own.predict(X[:7]).tolist()
+
+
+def test_a_malformed_row_stops_and_leaves_no_file_or_is_skipped(folder, command, model):
+    with open("new.csv", "a") as file:
+        file.write("many,red,2,3,still\n5,red,6,7,still\n")
+    left = command("predict", model, "new.csv", "--out", "p.csv")
+    assert left.code == 1
+    assert "new.csv, line 22: column 'x': 'many' is no number" in left.err
+    assert not (folder / "p.csv").exists()
+    left = command("predict", model, "new.csv", "--on-bad-row", "skip")
+    assert [int(row["line"]) for row in read(left.out)] == [*range(2, 22), 23]
+    assert left.err == "driftline: 1 malformed row was skipped\n"

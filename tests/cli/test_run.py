@@ -1,0 +1,173 @@
+"""What a run says, writes and leaves behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import driftline
+from driftline import AMRC
+from driftline.evaluation import Summary, evaluate
+from driftline.registry import create
+from driftline.streams import load, open_stream
+
+LINEAR = ("--label", "class", "--model", "amrc-linear")
+
+
+def test_a_run_says_in_sentences_and_figures_what_happened(folder, command):
+    left = command("run", "my.csv", *LINEAR)
+    assert left.code == 0
+    assert left.err == ""
+    summary = evaluate(create("amrc-linear"), open_stream("my.csv", "class"), progress=False).summary
+    shown = " ".join(left.out.split())
+    assert f"error {summary.error:.1%} (majority {summary.majority_error:.1%}" in shown
+    assert f"{summary.error:.1%}" in shown.split("AMRC on my")[0]  # in the sentences too
+    assert max(map(len, left.out.splitlines())) <= 100
+
+
+def test_quiet_is_quiet(folder, command):
+    assert command("run", "my.csv", *LINEAR, "--quiet", "--json", "my.json") == (0, "", "")
+    assert json.loads((folder / "my.json").read_text())["n_rows"] == 300
+
+
+def test_figures_for_programs_are_those_of_an_evaluation(folder, command):
+    left = command("run", "my.csv", *LINEAR, "--json", "-", "--seed", "3", "--set", "order=0", "--limit", "200")
+    record = json.loads(left.out)
+    assert (left.code, left.err) == (0, "")
+    model = create("amrc-linear", random_state=3, order=0)
+    expected = evaluate(model, open_stream("my.csv", "class"), limit=200, progress=False).summary.to_dict()
+    timed = ("seconds", "predict_seconds", "learn_seconds", "rows_per_second")
+    for name in Summary.__slots__:
+        if name not in (*timed, "model"):
+            assert record[name] == expected[name], name
+    assert (record["schema"], record["model"], record["estimator"]) == (1, "amrc-linear", "AMRC")
+    assert record["parameters"] == json.loads(json.dumps(model.get_params()))
+    assert record["seconds_per_step"] == pytest.approx(record["seconds"] / 200)
+    assert record["finished"] is True
+    assert record["versions"]["driftline"] == driftline.__version__
+    assert record["command"].startswith("driftline run my.csv --label class")
+
+
+def test_changes_are_told_with_the_columns_behind_them(folder, command):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1000)
+    x = np.stack([rng.normal(size=1000) + y, rng.normal(size=1000) + 3.0 * (np.arange(1000) >= 600) * y])
+    lines = [f"{a:.3f},{b:.3f},{label}" for a, b, label in zip(*x, y, strict=True)]
+    (folder / "jump.csv").write_text("\n".join(["steady,jumping,y", *lines]))
+    left = command("run", "jump.csv", "--label", "y", "--model", "dwm", "--json", "-")
+    (change,) = json.loads(left.out)["changes"]
+    assert abs(change["row"] - 600) <= 32
+    assert change["time"] is None
+    assert (change["shifts"][0]["feature"], change["shifts"][0]["label"]) == ("jumping", 1)
+    said = " ".join(command("run", "jump.csv", "--label", "y", "--model", "dwm").out.split())
+    assert "jumping" in said
+
+
+@pytest.mark.parametrize("options", [(), ("--time", "when", "--ignore", "colour", "--delay", "5")])
+def test_the_standard_input_is_read_like_a_file(folder, command, options):
+    content = (folder / "my.csv").read_bytes()
+    piped = json.loads(command("run", "-", *LINEAR, *options, "--json", "-", stdin=content).out)
+    direct = json.loads(command("run", "my.csv", *LINEAR, *options, "--json", "-").out)
+    assert piped["stream"] == "stdin"
+    for name in ("error", "expected_error", "mean_bound", "n_unlearned", "mistakes"):
+        assert piped[name] == direct[name]
+
+
+def test_columns_may_be_counted(folder, command):
+    by_name = json.loads(command("run", "my.csv", *LINEAR, "--json", "-").out)
+    by_place = json.loads(command("run", "my.csv", "--label", "-1", *LINEAR[2:], "--json", "-").out)
+    assert by_place["mistakes"] == by_name["mistakes"]
+    (folder / "bare.csv").write_text("\n".join((folder / "my.csv").read_text().splitlines()[1:]))
+    bare = json.loads(command("run", "bare.csv", "--label", "4", *LINEAR[2:], "--no-header", "--json", "-").out)
+    assert bare["mistakes"] == by_name["mistakes"]
+
+
+def test_a_column_called_by_a_number_goes_before_a_position(folder, command):
+    (folder / "odd.csv").write_text("a,0\n" + "\n".join(f"{t % 7},{t % 2}" for t in range(60)))
+    assert json.loads(command("run", "odd.csv", "--label", "0", "--model", "dwm", "--json", "-").out)["n_classes"] == 2
+
+
+def test_malformed_rows_stop_or_are_counted(folder, command):
+    with open("my.csv", "a") as file:
+        file.write("1,2\n")
+    left = command("run", "my.csv", *LINEAR)
+    assert left.code == 1
+    assert "my.csv, line 302: expected 5 cells" in left.err
+    record = json.loads(command("run", "my.csv", *LINEAR, "--on-bad-row", "skip", "--json", "-").out)
+    assert (record["n_rows"], record["n_skipped"]) == (300, 1)
+
+
+def test_a_saved_model_is_that_of_the_last_row_and_knows_its_columns(folder, command, model):
+    loaded = AMRC.load(model)
+    stream = open_stream("my.csv", "class")
+    own = create("amrc-linear")
+    evaluate(own, stream, progress=False)
+    rows = next(stream.blocks()).rows
+    assert np.array_equal(loaded.predict_proba(rows), own.predict_proba(rows))
+    assert loaded.notes_["columns"] == list(stream.columns)
+    assert loaded.notes_["layout"] == stream.layout
+    assert (loaded.notes_["label"], loaded.notes_["n_rows"], loaded.notes_["stream"]) == ("class", 300, "my")
+
+
+def test_a_report_is_one_file_that_names_its_command(folder, command):
+    left = command("run", "my.csv", *LINEAR, "--report", "my.html")
+    assert left.code == 0
+    assert "written: my.html" in left.out
+    page = (folder / "my.html").read_text(encoding="utf-8")
+    assert "driftline run my.csv --label class --model amrc-linear --report my.html" in page
+    assert page.lower().startswith("<!doctype html>")
+
+
+def test_published_streams_are_run_by_their_names(command, real_file):
+    real_file("german.npz")
+    record = json.loads(command("run", "german", "--model", "amrc-linear", "--limit", "200", "--json", "-").out)
+    assert record["stream"] == "german"
+    expected = evaluate(create("amrc-linear"), load("german"), limit=200, progress=False).summary
+    assert record["mistakes"] == expected.mistakes
+
+
+def test_what_is_written_through_a_link_leaves_the_link(folder, command):
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "real.json").write_text("{}")
+    (folder / "link.json").symlink_to(folder / "elsewhere" / "real.json")
+    assert command("run", "my.csv", *LINEAR, "--quiet", "--json", "link.json").code == 0
+    assert (folder / "link.json").is_symlink()
+    assert json.loads((folder / "elsewhere" / "real.json").read_text())["n_rows"] == 300
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
+def test_an_interrupted_run_leaves_what_there_is(folder):
+    begun = folder / "begun"
+    code = f"""
+import pathlib, sys, time
+import driftline.evaluation.run as run
+examine = run.Run._examine
+def slowly(self, rows, source):
+    examine(self, rows, source)
+    pathlib.Path({str(begun)!r}).touch()
+    time.sleep(0.05)
+run.Run._examine = slowly
+from driftline.cli import main
+sys.argv = ["driftline", "run", "my.csv", "--label", "class", "--model", "dwm",
+            "--report", "r.html", "--json", "r.json", "--save", "r.driftline"]
+main()
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not begun.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    record = json.loads((folder / "r.json").read_text())
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert record["finished"] is False
+    assert 0 < record["n_rows"] < 300
+    assert f"{record['n_rows']:,}" in out
+    assert (folder / "r.html").stat().st_size > 0
+    assert (folder / "r.driftline").stat().st_size > 0
