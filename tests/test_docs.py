@@ -23,8 +23,6 @@ GENERATED = DOCS / "reproduction", DOCS / "_build"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not any(folder in page.parents for folder in GENERATED))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 """A block, and what it prints, if that is shown right below it."""
-PENDING_COMMANDS = {"run", "compare", "predict", "explain"}
-"""Commands that are documented and not there yet."""
 SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -84,19 +82,19 @@ def test_python_on_a_page_runs_and_prints_what_the_page_shows(page, desk):
 
 
 @pytest.mark.parametrize("page", with_blocks("console"))
-def test_commands_on_a_page_succeed(page, desk):
+def test_commands_on_a_page_succeed_and_print_what_the_page_shows(page, desk):
     left_out = []
-    for line, content, _ in blocks(page, "console"):
+    for line, content, shown in blocks(page, "console"):
         for command in re.findall(r"^\$ driftline (.*)$", content, re.MULTILINE):
             words = shlex.split(command)
-            if words[0] in PENDING_COMMANDS:
-                left_out.append(f"line {line}: {words[0]} is not there yet")
-                continue
             if missing := lacking(command):
                 left_out.append(f"line {line}: {words[0]} needs {missing}")
                 continue
-            done = CliRunner().invoke(app, words)
+            done = CliRunner().invoke(app, words, env={"COLUMNS": "100"})
             assert done.exit_code == 0, f"{page.name}: driftline {command}\n{done.output}{done.exception or ''}"
+            if shown is not None and command == content.splitlines()[-1].removeprefix("$ driftline "):
+                same = doctest.OutputChecker().check_output(shown, done.output, SAME)
+                assert same, f"{page.name}, line {line}, driftline {command} prints\n{done.output}"
     if left_out:
         pytest.skip(f"all but: {'; '.join(left_out)}")
 
