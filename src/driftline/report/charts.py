@@ -1,8 +1,12 @@
 """The charts of a report, but for the map of drift."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from driftline.bounds import MistakeLedger
+from driftline.evaluation import Course, Stretch
 from driftline.report.drawing import (
     Chart,
     Line,
@@ -34,6 +38,7 @@ LABEL_MARGIN = 150
 """Pixels beside a chart, for the names of its lines."""
 SMALLEST_DOT = 0.005
 """Share of the rows that a dot stands for at least: errors of fewer are chance."""
+CLASS_LABEL_GAP = 0.075
 
 
 def error_chart(found: Findings) -> Chart:
@@ -99,7 +104,7 @@ def mistakes_chart(entry: Entry) -> Chart:
         layout(
             x_range=[0, entry.course.n_rows],
             y_range=[0, top],
-            yaxis={"tickformat": ",~d"},
+            yaxis={"tickformat": ",.1~f"},
             xaxis={"unifiedhovertitle": {"text": "after row %{x:,.0f}"}},
             margin={"r": LABEL_MARGIN},
         ),
@@ -111,28 +116,20 @@ def class_chart(entry: Entry) -> Chart:
     """Draw the shares of the classes over time, the most frequent at the bottom."""
     course = entry.course
     windows = points_of(course)
-    counts = course.class_counts(windows)
-    order = np.argsort(-counts.sum(axis=0), kind="stable")
-    shown = order if len(order) <= MOST_CLASSES else order[: MOST_CLASSES - 1]
-    names = [f"class {said(course.classes[place])}" for place in shown.tolist()]
-    series = [counts[:, place] for place in shown.tolist()]
-    if len(shown) < len(order):
-        names.append(f"the {len(order) - len(shown)} other classes")
-        series.append(counts[:, order[len(shown) :]].sum(axis=1))
-    shares = np.array(series) / counts.sum(axis=1)
-    lines = [Line(name, f"c{k}", share) for k, (name, share) in enumerate(zip(names, shares, strict=True), 1)]
-    traces = line_traces(lines, middles_of(windows), spans_of(windows), "%{y:.1%}")
-    for k, trace in enumerate(traces[1:], 1):
-        trace.update(stackgroup="classes", mode="lines", fillcolor=f"--c{k}")
-        trace["line"] = {"width": 0.5, "color": "--page"}
-    middles = np.cumsum(shares[:, -1]) - shares[:, -1] / 2
-    places = apart(middles, 0.075).tolist()
-    overall = counts.sum(axis=0) / counts.sum()
+    at, spans, lines = middles_of(windows), spans_of(windows), _share_lines(course, windows)
+    if len(windows) == 1:  # an area needs two points
+        at, spans = [0.0, float(course.n_rows)], spans * 2
+        lines = [replace(line, values=np.repeat(line.values, 2)) for line in lines]
+    traces = line_traces(lines, at, spans, "%{y:.1%}")
+    for line, trace in zip(lines, traces[1:], strict=True):
+        trace.update(stackgroup="classes", fillcolor=f"--{line.colour}", line={"width": 0.5, "color": "--page"})
+    last = np.array([line.values[-1] for line in lines])
+    places = apart(np.cumsum(last) - last / 2, CLASS_LABEL_GAP).tolist()
+    overall = [f"{percent(float(line.values[-1]))} {line.name}" for line in _share_lines(course, course.windows(1))]
     return Chart(
         "classes",
         "Stacked areas, the share of each class over the rows of the stream; over all of it "
-        + ", ".join(f"{percent(overall[place])} class {said(course.classes[place])}" for place in shown.tolist())
-        + ".",
+        + f"{', '.join(overall)}.",
         320,
         traces,
         layout(
@@ -143,6 +140,19 @@ def class_chart(entry: Entry) -> Chart:
         ),
         [end_label(line.name, line.colour, place) for line, place in zip(lines, places, strict=True)],
     )
+
+
+def _share_lines(course: Course, windows: Sequence[Stretch]) -> list[Line]:
+    """Return the shares of the most frequent classes of the stream, and of all others together."""
+    counts = course.class_counts(windows)
+    order = np.argsort(-course.class_counts(course.windows(1))[0], kind="stable").tolist()
+    named = order if len(order) <= MOST_CLASSES else order[: MOST_CLASSES - 1]
+    series = [(f"class {said(course.classes[place])}", counts[:, place]) for place in named]
+    if len(named) < len(order):
+        others = counts[:, order[len(named) :]].sum(axis=1)
+        series.append((f"the {len(order) - len(named)} other classes", others))
+    rows = counts.sum(axis=1)
+    return [Line(name, f"c{k}", values / rows) for k, (name, values) in enumerate(series, 1)]
 
 
 def comparison_chart(found: Findings) -> Chart:

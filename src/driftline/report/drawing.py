@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from driftline.evaluation import Change, Course, Stretch
-from driftline.report.wording import counted, moment
+from driftline.report.wording import counted, moment, shortened
 from driftline.types import Vector
 
 Json = dict[str, Any]
@@ -115,8 +115,8 @@ def json_ready(values: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    """Return a text that Plotly, which knows some tags, shows as it is."""
-    return escape(text, quote=False)
+    """Return a text that Plotly, which knows some tags and takes what is between dollars for TeX, shows as it is."""
+    return escape(text, quote=False).replace("$", "&#36;")
 
 
 def layout(*, x_range: Sequence[float], y_range: Sequence[float], **more: Any) -> Json:
@@ -138,7 +138,7 @@ def layout(*, x_range: Sequence[float], y_range: Sequence[float], **more: Any) -
         "xaxis": {
             **axis,
             "range": list(x_range),
-            "tickformat": ",~d",
+            "tickformat": ",.1~f",
             "tickprefix": "row ",
             "showtickprefix": "first",
             "nticks": 7,
@@ -171,7 +171,7 @@ def line_traces(lines: Sequence[Line], at: Sequence[float], spans: Sequence[str]
         {
             "type": "scatter",
             "mode": "lines" if len(at) > 1 else "markers",
-            "name": plain(line.name),
+            "name": plain(shortened(line.name, 40)),
             "x": json_ready(list(at)),
             "y": json_ready(line.values),
             "line": {"color": f"--{line.colour}", "width": line.width, "dash": line.dash},
@@ -192,7 +192,7 @@ def end_labels(lines: Sequence[Line], top: float) -> list[Json]:
 def end_label(name: str, colour: str, place: float) -> Json:
     """Return a name beside the end of a line or an area."""
     return {
-        "text": plain(name),
+        "text": plain(shortened(name, 20)),
         "font": {"color": f"--{colour}-text"},
         "x": 1.0,
         "xref": "paper",

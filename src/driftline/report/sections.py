@@ -7,8 +7,9 @@ from driftline.report.charts import calibration_chart, class_chart, comparison_c
 from driftline.report.drawing import Chart, each_point, points_of
 from driftline.report.entry import Entry
 from driftline.report.findings import Findings
-from driftline.report.heatmap import MOST_WINDOWS, drift_chart
+from driftline.report.heatmap import drift_chart, drift_of
 from driftline.report.tables import change_table, comparison_table
+from driftline.report.wording import counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,20 +82,20 @@ def _classes(entry: Entry) -> Section:
 
 
 def _drift(entry: Entry) -> Section:
-    chart, title = drift_chart(entry), "Which features moved, in which class"
+    drift, title = drift_of(entry.course), "Which features moved, in which class"
     if not entry.course.has_columns:
         text = "There are too many columns and classes to keep the means of each, so how they moved is not shown."
         return Section("drift", title, text)
-    if chart is None:
+    if drift is None:
         return Section("drift", title, "No mean of a feature moved, or the stream is too short to tell.")
-    n_rows = entry.course.windows(MOST_WINDOWS)[0].n_rows
+    rows = counted(drift.windows[0].n_rows, "row")
     text = (
         "The mean of a feature among the rows of a class (feature · class), less its mean over the whole stream, in "
         "standard deviations of the feature in that class. Blue is lower than usual, orange higher. The strongest "
-        f"movements are at the top. Each cell is the mean over {n_rows:,} rows, blank where fewer than {LEAST_VALUES} "
-        "values are in it."
+        f"movements are at the top. Each cell is the mean over {rows}, blank where fewer than {LEAST_VALUES} values "
+        "are in it."
     )
-    return Section("drift", title, text, chart)
+    return Section("drift", title, text, drift_chart(drift))
 
 
 def _changes(found: Findings) -> Section:
@@ -103,18 +104,17 @@ def _changes(found: Findings) -> Section:
         return Section("changes", title, "No change stands out from chance.")
     text = (
         "The mean of each feature in each class, and the share of each class, before and after a moment. Strength: the "
-        "largest difference, in standard errors. A moment is listed if chance alone would produce one in a stream of "
-        "a hundred at most."
+        "largest difference, in standard errors. A moment is listed if chance alone would bring one about in "
+        "at most one stream of a hundred."
     )
     return Section("changes", title, text, table=change_table(found.changes))
 
 
 def _comparison(found: Findings) -> Section:
-    n_rows = points_of(found.first.course)
     text = (
         "Shares of wrong predictions on the same rows. Behind the best, and its interval: in percentage points. p: how "
         "probable so large a difference would be if both erred equally often, corrected for the number of comparisons. "
-        f"{each_point(n_rows)}"
+        f"{each_point(points_of(found.first.course))}"
     )
     return Section("comparison", "The classifiers compared", text, comparison_chart(found), comparison_table(found))
 

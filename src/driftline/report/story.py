@@ -104,7 +104,8 @@ def _held(entry: Entry) -> str:
     n_whole = summary.n_rows // summary.window
     n_above = round(summary.windows_above_bound * n_whole)
     if n_whole == 1:
-        return f"in the only whole stretch of {rows} {'more' if n_above else 'no more'} were to be expected than it allowed"
+        more = "more" if n_above else "no more"
+        return f"in the only whole stretch of {rows} {more} were to be expected than it allowed"
     if not n_above:
         return f"in none of the {n_whole:,} stretches of {rows} were more to be expected than it allowed"
     return f"in {n_above:,} of the {n_whole:,} stretches of {rows} more were to be expected than it allowed"

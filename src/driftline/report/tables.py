@@ -91,7 +91,8 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, 
         for row in rows
     ]
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    about = escape(caption)
     return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(caption)}"><table>\n<caption>{escape(caption)}'
-        f"</caption>\n<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="{about}"><table>\n<caption>{about}</caption>\n'
+        f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     )

@@ -1,0 +1,181 @@
+"""The page in a real browser: drawn, without errors, without a network, on every kind of screen and on paper."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from driftline.report import to_html
+from entries import entry
+
+pytest.importorskip("plotly")
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright; pip install playwright")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
+LIGHT, DARK = "rgb(255, 255, 255)", "rgb(21, 24, 28)"
+LONG = "a_column_whose_name_goes_on_and_on_" * 4
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Return the addresses of pages, by name."""
+    usual = entry(4000, change_at=2000, start_time=1e9, labels=(0, 1))
+    many = tuple(f"class <b>{k}</b> & {LONG}" for k in range(10))
+    odd = ("</script><script>throw 1</script>", "%{x} $y$", LONG)
+    shown = {
+        "usual": [usual, entry(4000, name="dwm", labels=(0, 1), has_bound=False, error=0.3, seed=1)],
+        "odd": [entry(900, name=LONG, stream=LONG, labels=many, columns=odd, change_at=450, window=7)],
+        "tiny": [entry(1)],
+        "long": [entry(500_000, labels=tuple(range(10)), columns=[f"x{j}" for j in range(10)], change_at=250_000)],
+    }
+    folder = tmp_path_factory.mktemp("pages")
+    addresses = {}
+    for name, entries in shown.items():
+        path = folder / f"{name}.html"
+        path.write_text(
+            to_html(entries, command=f"driftline run {LONG}", versions={"driftline": "0"}), encoding="utf-8"
+        )
+        addresses[name] = path.as_uri()
+    return addresses
+
+
+@pytest.fixture
+def open_page(browser, pages):
+    """Return a function that opens a page offline; at the end nothing may have gone wrong in any."""
+    contexts, complaints = [], []
+
+    def see(name, width=1100, **options):
+        context = browser.new_context(viewport={"width": width, "height": 800}, offline=True, **options)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
+        tab.goto(pages[name])
+        return tab
+
+    yield see
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def becomes(tab, colour, width=None):
+    """Wait until page and charts are of a colour, and charts of a width: a browser tells of such things by and by."""
+    tab.wait_for_function(
+        """([colour, width]) => {
+            const chart = document.querySelector("#chart-error .main-svg");
+            const colours = [document.body, chart].map((each) => getComputedStyle(each).backgroundColor);
+            return colours.every((each) => each === colour) && (width === null || chart.clientWidth === width);
+        }""",
+        arg=[colour, width],
+        timeout=5000,
+    )
+    return True
+
+
+def pointed_at(tab, chart, what, shown):
+    """Return what is shown when one points at the upper left of something in a chart."""
+    place = tab.locator(f"#chart-{chart}")
+    place.scroll_into_view_if_needed()
+    box = place.locator(what).first.bounding_box()
+    tab.mouse.move(box["x"] + box["width"] / 20, box["y"] + 8, steps=5)
+    place.locator(shown).wait_for(timeout=5000)
+    return place.locator(shown).text_content()
+
+
+@pytest.mark.parametrize("name", ["usual", "odd", "tiny", "long"])
+def test_every_chart_is_drawn(open_page, name):
+    tab = open_page(name)
+    places = tab.locator(".chart")
+    assert places.count() == {"usual": 6, "odd": 5, "tiny": 4, "long": 5}[name]
+    for k in range(places.count()):
+        marks = places.nth(k).locator(".scatterlayer path, .heatmaplayer image")
+        assert marks.count() > 0
+        boxes = [marks.nth(j).bounding_box() for j in range(marks.count())]
+        assert max(box["width"] for box in boxes if box) > 1
+
+
+def test_pointing_at_the_errors_shows_their_values(open_page):
+    tab = open_page("usual")
+    text = pointed_at(tab, "error", ".nsewdrag", ".hoverlayer .legend")
+    for said in ("around row ", "rows ", ", until 2001-", "bound, on average : ", "error : ", "%"):
+        assert said in text
+
+
+def test_pointing_at_the_map_shows_feature_class_and_mean(open_page):
+    tab = open_page("odd")
+    text = pointed_at(tab, "drift", ".heatmaplayer image", ".hoverlayer .hovertext")
+    assert "</script><script>throw 1</script> in class class <b>" in text  # as it is called, and nothing in bold
+    assert "standard deviations" in text
+
+
+def test_the_theme_is_followed_while_the_page_is_open(open_page):
+    tab = open_page("usual")
+    assert becomes(tab, LIGHT)
+    tab.emulate_media(color_scheme="dark")
+    assert becomes(tab, DARK)
+    tab.emulate_media(color_scheme="light")
+    assert becomes(tab, LIGHT)
+
+
+@pytest.mark.parametrize("name", ["usual", "odd", "tiny"])
+def test_nothing_is_wider_than_a_phone(open_page, name):
+    tab = open_page(name, width=390)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    widths = tab.evaluate("[...document.querySelectorAll('.chart .main-svg')].map((svg) => svg.clientWidth)")
+    assert widths
+    assert max(widths) <= 350
+    tab.set_viewport_size({"width": 1100, "height": 800})
+    tab.wait_for_function("document.querySelector('#chart-error .main-svg').clientWidth > 600")
+
+
+def test_paper_is_light_and_charts_fit_on_it(open_page):
+    tab = open_page("usual", color_scheme="dark")
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert becomes(tab, LIGHT, 660)
+    tab.emulate_media(media="screen", color_scheme="dark")
+    assert becomes(tab, DARK)
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert becomes(tab, LIGHT, 660)
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert becomes(tab, DARK, 920)
+    assert tab.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_without_scripts_text_and_tables_are_there(open_page):
+    tab = open_page("usual", java_script_enabled=False)
+    assert tab.locator("noscript p").is_visible()
+    assert tab.locator("table").count() == 2
+    assert tab.locator("table").first.is_visible()
+    assert not any(place.is_visible() for place in tab.locator(".chart").all())
+
+
+def test_text_stands_out_from_the_page_in_both_themes(open_page):
+    tab = open_page("usual")
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
+        colours = tab.evaluate(
+            """() => Object.fromEntries([...document.styleSheets[0].cssRules].flatMap((rule) => [...(rule.style ?? [])])
+            .filter((name) => /^--(page|ink|quiet|.*-text)$/.test(name))
+            .map((name) => [name, getComputedStyle(document.documentElement).getPropertyValue(name).trim()]))"""
+        )
+        page = luminance(colours.pop("--page"))
+        assert len(colours) > 10
+        for name, colour in colours.items():
+            lighter, darker = sorted((page, luminance(colour)), reverse=True)
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (scheme, name)
+
+
+def luminance(colour):
+    """Return the relative luminance of a colour, as the accessibility guidelines define it."""
+    parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return float(np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])

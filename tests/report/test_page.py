@@ -1,0 +1,146 @@
+"""The page: complete, self-contained, and safe from whatever columns, labels and paths are called."""
+
+import builtins
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from driftline import MissingExtraError
+from driftline.report import to_html
+from entries import entry
+
+pytest.importorskip("plotly")
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<b>bold</b> & %{x} $y$",
+    "--page",
+    " ",
+    "a" * 300,
+)
+
+
+class Reader(HTMLParser):
+    """Collects the tags of a page, and the text of its elements."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.texts, self.open = [], {}, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+    def named(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def page(*entries, command="driftline run sensors.csv --label class", versions=None):
+    return to_html(entries, command=command, versions=versions or {"driftline": "0.1.0"})
+
+
+def charts(text):
+    (found,) = re.findall(r'<script type="application/json" id="charts">(.*?)</script>', text, re.DOTALL)
+    return {chart["name"]: chart for chart in json.loads(found)}
+
+
+def test_a_page_has_all_its_parts():
+    text = page(entry(4000, change_at=2000), entry(4000, name="dwm", has_bound=False, seed=1))
+    read = Reader(text)
+    assert set(charts(text)) == {"error", "mistakes", "classes", "drift", "comparison", "calibration"}
+    places = [attrs for attrs in read.named("div") if attrs.get("class") == "chart"]
+    assert {place["id"] for place in places} == {f"chart-{name}" for name in charts(text)}
+    assert all(place["role"] == "img" and place["aria-label"] for place in places)
+    assert all(attrs.get("scope") in {"row", "col"} for attrs in read.named("th"))
+    assert len(read.named("table")) == len(read.named("caption")) == 2
+    assert "driftline run sensors.csv --label class" in read.texts["code"]
+    assert read.texts["h1"] == ["amrc on sensors"]
+    assert "heat in class" in text
+    assert "Each point is the mean over" in text
+    assert any("charts need JavaScript" in said for said in read.texts["p"])
+
+
+def test_a_page_reaches_for_nothing_else():
+    read = Reader(page(entry()))
+    assert all("src" not in attrs and "href" not in attrs for _, attrs in read.tags)
+    (policy,) = [attrs["content"] for attrs in read.named("meta") if attrs.get("http-equiv")]
+    assert policy.startswith("default-src 'none'; ")
+    assert "http" not in policy
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_odd_names_are_shown_as_they_are(name):
+    usual = Reader(page(entry(900, change_at=400), command="x"))
+    odd = entry(900, change_at=400, name=name, stream=name, labels=(name, "other"), columns=(name, "wind", "rain"))
+    text = page(odd, command=name, versions={name: name})
+    read = Reader(text)
+    assert [tag for tag, _ in read.tags] == [tag for tag, _ in usual.tags]
+    assert "".join(read.texts["code"]) == name
+    assert "".join(read.texts["h1"]) == f"{name} on {name}"
+    assert set(charts(text)) == {"error", "mistakes", "classes", "drift", "calibration"}
+
+
+@settings(max_examples=15)
+@given(st.lists(st.text() | st.integers() | st.booleans() | st.floats(), min_size=1, max_size=3, unique_by=repr))
+def test_labels_may_be_anything(labels):
+    text = page(entry(200, labels=tuple(labels)))
+    assert charts(text)["classes"]["data"]
+    assert text.encode()
+
+
+def test_tags_in_labels_are_no_tags_to_plotly():
+    text = page(entry(600, labels=("<b>x</b>", "y"), columns=("<i>heat</i>", "wind", "rain"), change_at=300))
+    found = charts(text)
+    assert "class &lt;b&gt;x&lt;/b&gt;" in [trace.get("name") for trace in found["classes"]["data"]]
+    assert any("&lt;i&gt;heat&lt;/i&gt;" in row[0] for row in found["drift"]["data"][0]["text"])
+    assert any(tick.startswith("&lt;i&gt;heat") for tick in found["drift"]["layout"]["yaxis"]["ticktext"])
+
+
+def test_a_path_that_is_no_text_does_not_spoil_the_page():
+    assert page(entry(), command="driftline run caf\udce9.csv").encode()
+
+
+def test_a_run_that_was_stopped_says_so():
+    text = page(entry(finished=False))
+    assert "The run was stopped after 600 rows of sensors" in text
+    assert "600 rows, 2 classes; the run was stopped before its end" in text
+    assert "was stopped" not in page(entry())
+
+
+def test_times_are_in_the_table_of_changes_where_there_are_any():
+    assert "Time</th>" not in page(entry(4000, change_at=2000))
+    text = page(entry(4000, change_at=2000, start_time=1e9))
+    assert "Time</th>" in text
+    assert "2001-12-01 08:46 UTC" in text
+
+
+def test_a_classifier_that_cannot_be_ranked_is_in_the_table():
+    text = page(entry(), entry(name="dwm", seed=1), entry(300, name="rbp", finished=False))
+    assert "rbp <small>stopped after 300 rows</small></th>" in text
+
+
+def test_without_plotly_the_remedy_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def failing(name, *rest):
+        if name.startswith("plotly"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", failing)
+    with pytest.raises(MissingExtraError, match=r"a report needs plotly; pip install 'driftline\[report\]'"):
+        page(entry())
