@@ -3,4 +3,5 @@
 from importlib.util import find_spec
 
 collect_ignore = [f"src/driftline/adapters/{name}.py" for name in ("river", "capymoa") if find_spec(name) is None]
-collect_ignore += [f"src/driftline/{name}.py" for name in ("report/page",) if find_spec("plotly") is None]
+if find_spec("plotly") is None:
+    collect_ignore.append("src/driftline/report/page.py")

@@ -17,7 +17,7 @@ from driftline.report.charts import (
     grouped,
     mistakes_chart,
 )
-from driftline.report.drawing import apart, points_of, spans_of
+from driftline.report.drawing import apart, each_point, points_of, spans_of, sums_until
 from driftline.report.findings import look
 from driftline.report.heatmap import drift_chart, drift_of
 from driftline.report.sections import sections_of
@@ -171,9 +171,15 @@ def test_points_are_of_many_rows_and_few():
     assert len(points_of(entry(100_000).course)) <= 60
 
 
+def test_a_last_point_of_fewer_rows_is_said_to_be_one():
+    assert each_point(entry(32).course.stretches) == "Each point is the mean over 16 rows."
+    assert each_point(entry(33).course.stretches) == "Each point is the mean over 16 rows, the last over fewer."
+
+
 def test_windows_say_their_rows_and_times():
     assert spans_of(entry(20).course.stretches) == ["rows 1–16", "rows 17–20"]
     assert spans_of(entry(20, start_time=0.0).course.stretches)[1] == "rows 17–20, until 68,400"
+    assert sums_until(entry(20).course.stretches) == ["sums up to row 16", "sums up to row 20"]
     assert spans_of(entry(20, start_time=1e9).course.stretches)[0] == "rows 1–16, until 2001-09-09 16:46 UTC"
 
 

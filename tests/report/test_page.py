@@ -3,8 +3,12 @@
 import builtins
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
+from importlib.resources import files
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -144,3 +148,29 @@ def test_without_plotly_the_remedy_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", failing)
     with pytest.raises(MissingExtraError, match=r"a report needs plotly; pip install 'driftline\[report\]'"):
         page(entry())
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_stands_out_from_the_page(theme):
+    style = (files("driftline.report") / "page.css").read_text(encoding="utf-8")
+    colours = dict(
+        re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]{6});", re.findall(r":root.*?\{(.*?)\}", style, re.DOTALL)[theme])
+    )
+    page_luminance = luminance(colours["--page"])
+    texts = [name for name in colours if name.endswith("-text")] + ["--ink", "--quiet"]
+    assert len(texts) == 14
+    for name in texts:
+        lighter, darker = sorted((page_luminance, luminance(colours[name])), reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, name
+
+
+def luminance(colour):
+    """Return the relative luminance of a colour, as the accessibility guidelines define it."""
+    parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_a_report_imports_plotly_only_when_it_is_made():
+    code = "import sys, driftline.report; print('plotly' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"

@@ -9,6 +9,7 @@ from driftline.bounds import MistakeLedger
 from driftline.evaluation import Course, Stretch
 from driftline.report.drawing import (
     Chart,
+    Json,
     Line,
     apart,
     between,
@@ -23,6 +24,7 @@ from driftline.report.drawing import (
     middles_of,
     points_of,
     spans_of,
+    sums_until,
 )
 from driftline.report.entry import Entry
 from driftline.report.findings import Findings
@@ -38,7 +40,10 @@ LABEL_MARGIN = 150
 """Pixels beside a chart, for the names of its lines."""
 SMALLEST_DOT = 0.005
 """Share of the rows that a dot stands for at least: errors of fewer are chance."""
+LARGEST_DOT = 30
+"""Its diameter, in pixels."""
 CLASS_LABEL_GAP = 0.075
+"""Of the height: how far the names of two classes must be apart."""
 
 
 def error_chart(found: Findings) -> Chart:
@@ -100,12 +105,11 @@ def mistakes_chart(entry: Entry) -> Chart:
         + ", ".join(f"{line.name} {line.values[-1]:,.0f}" for line in reversed(lines))
         + ".",
         340,
-        line_traces(lines, ends, spans_of(windows), "%{y:,.0f}"),
+        line_traces(lines, ends, sums_until(windows), "%{y:,.0f}"),
         layout(
             x_range=[0, entry.course.n_rows],
             y_range=[0, top],
             yaxis={"tickformat": ",.1~f"},
-            xaxis={"unifiedhovertitle": {"text": "after row %{x:,.0f}"}},
             margin={"r": LABEL_MARGIN},
         ),
         end_labels(lines, top),
@@ -195,8 +199,31 @@ def calibration_chart(entry: Entry) -> Chart | None:
     bounds, errors = sums / steps, mistakes / steps
     top = 1.1 * max(float(bounds.max()), float(errors.max()), 0.01)
     axis = {"tickformat": ".0%" if top > 0.05 else ".1%", "nticks": 6, "showgrid": True, "gridcolor": "--grid"}
-    lowest = min(0.0, 1.1 * float(bounds.min()))
-    dots = {
+    titles = [{"text": text, "font": {"color": "--quiet"}} for text in ("bound", "error")]
+    above = float(steps[errors > bounds].sum() / steps.sum())
+    return Chart(
+        "calibration",
+        "Scatter plot of the mean error against the mean bound of rows with similar bounds; "
+        f"{percent(above)} of the rows are in groups that erred more than their bound.",
+        440,
+        [_dots(steps, bounds, errors)],
+        layout(
+            x_range=[min(0.0, 1.1 * float(bounds.min())), top],
+            y_range=[0, top],
+            hovermode="closest",
+            xaxis=axis | {"title": titles[0], "tickprefix": ""},
+            yaxis=axis | {"title": titles[1]},
+            margin={"l": 64, "b": 52},
+            **_diagonal(top),
+        ),
+        narrow={"margin": {"l": 64}},
+        is_square=True,
+    )
+
+
+def _dots(steps: Vector, bounds: Vector, errors: Vector) -> Json:
+    """Return a dot for each group of steps, of an area that tells how many there are."""
+    return {
         "type": "scatter",
         "mode": "markers",
         "x": json_ready(bounds),
@@ -206,47 +233,26 @@ def calibration_chart(entry: Entry) -> Chart | None:
             "opacity": 0.75,
             "size": json_ready(steps),
             "sizemode": "area",
-            "sizeref": float(steps.max()) / 30**2,
+            "sizeref": float(steps.max()) / LARGEST_DOT**2,
             "sizemin": 2.5,
             "line": {"width": 1, "color": "--page"},
         },
         "customdata": [counted(n, "row") for n in steps.tolist()],
         "hovertemplate": "%{customdata}<br>bound %{x:.1%}<br>error %{y:.1%}<extra></extra>",
     }
-    above = float(steps[errors > bounds].sum() / steps.sum())
-    note = {"showarrow": False, "font": {"color": "--quiet"}, "xref": "paper", "yref": "paper"}
-    return Chart(
-        "calibration",
-        "Scatter plot of the mean error against the mean bound of rows with similar bounds; "
-        f"{percent(above)} of the rows are in groups that erred more than their bound.",
-        440,
-        [dots],
-        layout(
-            x_range=[lowest, top],
-            y_range=[0, top],
-            hovermode="closest",
-            xaxis=axis | {"title": {"text": "bound", "font": {"color": "--quiet"}}, "tickprefix": ""},
-            yaxis=axis | {"title": {"text": "error", "font": {"color": "--quiet"}}},
-            margin={"l": 64, "b": 52},
-            shapes=[
-                {
-                    "type": "line",
-                    "x0": 0,
-                    "y0": 0,
-                    "x1": top,
-                    "y1": top,
-                    "layer": "below",
-                    "line": {"color": "--mark", "width": 1.5, "dash": "dash"},
-                }
-            ],
-            annotations=[
-                note | {"text": "erred more than it said", "x": 0.03, "y": 0.97, "xanchor": "left", "yanchor": "top"},
-                note | {"text": "erred less: safe", "x": 0.97, "y": 0.03, "xanchor": "right", "yanchor": "bottom"},
-            ],
-        ),
-        narrow={"margin": {"l": 64}},
-        is_square=True,
-    )
+
+
+def _diagonal(top: float) -> Json:
+    """Return the line on which error and bound are equal, and what it means to be on either side."""
+    line = {"color": "--mark", "width": 1.5, "dash": "dash"}
+    side = {"showarrow": False, "font": {"color": "--quiet"}, "xref": "paper", "yref": "paper"}
+    return {
+        "shapes": [{"type": "line", "x0": 0, "y0": 0, "x1": top, "y1": top, "layer": "below", "line": line}],
+        "annotations": [
+            side | {"text": "erred more than it said", "x": 0.03, "y": 0.97, "xanchor": "left", "yanchor": "top"},
+            side | {"text": "erred less: safe", "x": 0.97, "y": 0.03, "xanchor": "right", "yanchor": "bottom"},
+        ],
+    }
 
 
 def grouped(bins: Matrix) -> Matrix:

@@ -92,10 +92,19 @@ def middles_of(windows: Sequence[Stretch]) -> list[float]:
 def spans_of(windows: Sequence[Stretch]) -> list[str]:
     """Say which rows windows have, and until when."""
     return [
-        f"rows {end - window.n_rows + 1:,}–{end:,}"
-        + (f", until {moment(window.end_time)}" * bool(moment(window.end_time)))
+        f"rows {end - window.n_rows + 1:,}–{end:,}{_until(window)}"
         for end, window in zip(ends_of(windows), windows, strict=True)
     ]
+
+
+def sums_until(windows: Sequence[Stretch]) -> list[str]:
+    """Say up to which row sums over windows and all before them are, and until when."""
+    return [f"sums up to row {end:,}{_until(window)}" for end, window in zip(ends_of(windows), windows, strict=True)]
+
+
+def _until(window: Stretch) -> str:
+    time = moment(window.end_time)
+    return time and f", until {time}"
 
 
 def means_of(windows: Sequence[Stretch], name: str) -> Vector:
@@ -146,7 +155,6 @@ def layout(*, x_range: Sequence[float], y_range: Sequence[float], **more: Any) -
             "showline": True,
             "linecolor": "--line",
             "hoverformat": ",.0f",
-            "unifiedhovertitle": {"text": "around row %{x:,.0f}"},
         },
         "yaxis": {**axis, "range": list(y_range), "gridcolor": "--grid", "nticks": 6},
     }
@@ -269,4 +277,5 @@ def between(values: Vector, number: str = ".1%") -> str:
 
 def each_point(windows: Sequence[Stretch]) -> str:
     """Say what a point stands for."""
-    return f"Each point is the mean over {counted(windows[0].n_rows, 'row')}."
+    fewer = ", the last over fewer" if windows[-1].n_rows < windows[0].n_rows else ""
+    return f"Each point is the mean over {counted(windows[0].n_rows, 'row')}{fewer}."

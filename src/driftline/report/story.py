@@ -42,7 +42,18 @@ def story(entries: Sequence[Entry]) -> list[str]:
 
 
 def tell(found: Findings) -> list[str]:
-    """Tell what was found."""
+    """Tell what was found.
+
+    Parameters
+    ----------
+    found : Findings
+        What a look at the entries gave.
+
+    Returns
+    -------
+    list of str
+        Sentences, as of `story`.
+    """
     first = found.first
     sentences = [_errors(first), *_bounds(first), _changes(found.changes, has_columns=first.course.has_columns)]
     if len(found.entries) > 1:
