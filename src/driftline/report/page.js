@@ -4,6 +4,7 @@
   const root = document.documentElement;
   const paper = matchMedia("print");
   const PAPER_WIDTH = 660; // of A4 and Letter, less their margins
+  const PAPER_HEIGHT = 0.85; // of that on a screen, so that more fits on a page
   const NARROW = 600; // pixels; below, names of lines go into a legend
 
   // Colours are custom properties of the page, so that they follow its theme; only they are named in "…color…".
@@ -21,12 +22,12 @@
     return result;
   }
 
-  function fitted(chart, width) {
-    const layout = joined(chart.layout, { width, uirevision: "kept", yaxis: { fixedrange: true } });
+  function fitted(chart, width, height) {
+    const layout = joined(chart.layout, { width, height, uirevision: "kept", yaxis: { fixedrange: true } });
     if (width >= NARROW || chart.isSquare) return { ...layout, annotations: [...(layout.annotations ?? []), ...chart.labels] };
     const legend = {
       showlegend: chart.labels.length > 0,
-      height: layout.height + 12 * chart.labels.length,
+      height: height + 12 * chart.labels.length,
       legend: { y: -0.14, yanchor: "top" },
     };
     const narrow = { dragmode: false, margin: { l: 44, r: 12 }, xaxis: { fixedrange: true, nticks: 5 } };
@@ -38,8 +39,9 @@
     const onPaper = paper.matches || "paper" in root.dataset;
     for (const chart of charts) {
       const place = document.getElementById(`chart-${chart.name}`);
-      const width = onPaper ? (chart.isSquare ? chart.layout.height : PAPER_WIDTH) : place.clientWidth;
-      const layout = coloured(fitted(chart, width), "", style);
+      const height = onPaper ? PAPER_HEIGHT * chart.layout.height : chart.layout.height;
+      const width = onPaper ? (chart.isSquare ? height : PAPER_WIDTH) : place.clientWidth;
+      const layout = coloured(fitted(chart, width, height), "", style);
       Plotly.react(place, coloured(chart.data, "", style), layout, { displayModeBar: false, doubleClick: "reset" });
       place.style.height = `${layout.height}px`;
     }

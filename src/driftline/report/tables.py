@@ -14,19 +14,19 @@ NOTHING = "–"
 def change_table(changes: Sequence[Change]) -> str:
     """Return the moments at which the stream changed most."""
     has_times = any(moment(change.time) for change in changes)
-    head = ["", "After row", *["Time"] * has_times, "Strength", "Error before → after", "What moved"]
+    head = ["", "After row", *["Time"] * has_times, "What moved", "Error before → after", "Strength"]
     rows = [
         [
             str(k),
             f"{change.row:,}",
             *[escape(moment(change.time))] * has_times,
-            f"{change.strength:.1f}",
-            f"{percent(change.error_before)} → {percent(change.error_after)}",
             _shifts(change.shifts),
+            f"{percent(change.error_before)} → {percent(change.error_after)}",
+            f"{change.strength:.1f}",
         ]
         for k, change in enumerate(changes, 1)
     ]
-    return _table("The strongest changes of the stream", head, rows, left=len(head) - 1)
+    return _table("The strongest changes of the stream", head, rows, left=head.index("What moved"))
 
 
 def _shifts(shifts: Sequence[Shift]) -> str:
