@@ -40,8 +40,8 @@ def with_blocks(kind):
 
 def lacking(code):
     """Return what a block or a command needs and is not here, or None."""
-    for package in ("river", "capymoa"):
-        if package in code and find_spec(package) is None:
+    for package in ("river", "capymoa", "mlflow", "skops"):
+        if re.search(rf"\b{package}\b", code) and find_spec(package) is None:
             return package
     for stream in re.findall(r'load\("(\w+)"\)|^(?:run|compare) (\w+) ', code):
         name = "".join(stream)
@@ -121,7 +121,18 @@ def public(module):
 
 @pytest.mark.parametrize(
     "module",
-    ["", ".adapters", ".baselines", ".bounds", ".evaluation", ".registry", ".streams", ".testing", ".tuning"],
+    [
+        "",
+        ".adapters",
+        ".baselines",
+        ".bounds",
+        ".evaluation",
+        ".registry",
+        ".report",
+        ".streams",
+        ".testing",
+        ".tuning",
+    ],
 )
 def test_the_reference_names_everything_public(module):
     module = import_module(f"driftline{module}")

@@ -55,6 +55,11 @@ class ModelEntry:
         return None
 
     @property
+    def is_ours(self) -> bool:
+        """Whether it is driftline's own, and can be saved in a file that `load_model` reads."""
+        return self.module in _OURS
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """What parameters it has, and what they are by default; a seed is 0."""
         listed = inspect.signature(self.constructor).parameters.values()
@@ -163,7 +168,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         The model, of the kind that was saved.
     """
     kind = read_checkpoint(path)[0].get("estimator", "AMRC")
-    homes = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.module in _OURS}
+    homes = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.is_ours}
     if kind not in homes:
         raise CheckpointError(f"{path} holds a model of the kind {kind}, which this driftline does not have")
     return getattr(import_module(homes[kind]), kind).load(path)

@@ -3,13 +3,11 @@
 import io
 import sys
 from collections import namedtuple
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from driftline.cli import main
-from driftline.streams import MovingClass
+from moving_rows import write_rows
 
 Left = namedtuple("Left", "code out err")
 
@@ -30,16 +28,6 @@ def command(monkeypatch, capfd):
         return Left(left.value.code or 0, out, err)
 
     return run
-
-
-def write_rows(path, n_rows=300, seed=0, first=0):
-    X, y = MovingClass().sample(first + n_rows, seed=seed)
-    rng = np.random.default_rng(seed)
-    lines = ["x,colour,y,when,class"]
-    for t in range(first, first + n_rows):
-        colour = "red" if X[t, 0] + rng.normal() > 0 else "blue"
-        lines.append(f"{X[t, 0]:.4f},{colour},{X[t, 1]:.4f},{60 * t},{'moving' if y[t] == 0 else 'still'}")
-    Path(path).write_text("\n".join(lines) + "\n")
 
 
 @pytest.fixture

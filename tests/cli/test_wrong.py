@@ -141,6 +141,9 @@ WRONG = {
     "a model that cannot be saved": (
         None, ("run", "my.csv", *LABEL, "--model", "sklearn-nb", "--save", "m.driftline"), 2, "no format to be",
     ),
+    "a model of River that cannot be saved": (
+        None, ("run", "my.csv", *LABEL, "--model", "river-hat", "--save", "m.driftline"), 2, "no format to be",
+    ),
     "an unknown model to compare": (
         None, ("compare", "my.csv", *LABEL, "--models", "amrc,dmw"), 2, "did you mean dwm",
     ),

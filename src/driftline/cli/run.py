@@ -26,7 +26,7 @@ from driftline.cli.output import (
 from driftline.cli.source import Reading, open_source
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import Course, evaluate, find_changes
-from driftline.registry import create
+from driftline.registry import create, describe
 from driftline.report import Entry, story, to_html
 from driftline.streams import Stream
 from driftline.streams.files import numeric_layout
@@ -53,7 +53,7 @@ def run_stream(
     for path, option in (save, "--save"), (json, "--json"):
         check_writable(path, option)
     model = create(name, **{"random_state": seed} | parsed(parameters))
-    if save is not None and not hasattr(model, "save"):
+    if save is not None and not describe(name).is_ours:
         raise ConfigError(f"{name} has no format to be saved in; leave out --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or json == STDOUT
