@@ -59,6 +59,7 @@ def page(*entries, command="driftline run sensors.csv --label class", versions=N
 
 def charts(text):
     (found,) = re.findall(r'<script type="application/json" id="charts">(.*?)</script>', text, re.DOTALL)
+    assert not set("<>&") & set(found)  # nothing that means something to HTML, Plotly's own tags included
     return {chart["name"]: chart for chart in json.loads(found)}
 
 
@@ -88,14 +89,14 @@ def test_a_page_reaches_for_nothing_else():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_odd_names_are_shown_as_they_are(name):
-    usual = Reader(page(entry(900, change_at=400), command="x"))
+    usual = Reader(page(entry(900, change_at=400), entry(900, name="dwm"), command="x"))
     odd = entry(900, change_at=400, name=name, stream=name, labels=(name, "other"), columns=(name, "wind", "rain"))
-    text = page(odd, command=name, versions={name: name})
+    text = page(odd, entry(900, name=f"not {name}", labels=(name, "other")), command=name, versions={name: name})
     read = Reader(text)
     assert [tag for tag, _ in read.tags] == [tag for tag, _ in usual.tags]
     assert "".join(read.texts["code"]) == name
     assert "".join(read.texts["h1"]) == f"{name} on {name}"
-    assert set(charts(text)) == {"error", "mistakes", "classes", "drift", "calibration"}
+    assert set(charts(text)) == {"error", "mistakes", "classes", "drift", "comparison", "calibration"}
 
 
 @settings(max_examples=15)
