@@ -52,6 +52,21 @@ def test_a_report_has_all_of_them(folder, command):
     assert all(name in page for name in MODELS)
 
 
+def test_one_that_fails_is_named_and_the_others_are_shown(folder, command):
+    text = (folder / "my.csv").read_text().splitlines()
+    text[150] = "," + text[150].partition(",")[2]  # a missing value, which naive Bayes cannot use
+    (folder / "gap.csv").write_text("\n".join(text))
+    models = "majority,sklearn-nb,dwm"
+    left = command("compare", "gap.csv", "--label", "class", "--models", models, "--json", "c.json")
+    assert left.code == 1
+    assert left.err.startswith("driftline: sklearn-nb: the classifier cannot use row")
+    assert "Traceback" not in left.err
+    record = json.loads((folder / "c.json").read_text())
+    assert {entry["name"] for entry in record["models"]} == {"majority", "dwm"}
+    assert record["finished"] is False
+    assert "majority" in left.out
+
+
 @pytest.mark.parametrize("models", ["", "amrc", "dwm,dwm", ",,"])
 def test_one_classifier_is_no_comparison(folder, command, models):
     left = command("compare", "my.csv", "--label", "class", "--models", models)

@@ -1,6 +1,7 @@
 """What a user gets wrong: a line or two on the standard error that help, an exit code, and never a traceback."""
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -108,7 +109,7 @@ WRONG = {
     "no label": (None, ("run", "my.csv"), 2, "pass label="),
     "an unknown label": (None, ("run", "my.csv", "--label", "clas"), 1, "did you mean 'class'?"),
     "a position beyond the columns": (None, ("run", "my.csv", "--label", "9"), 1, "there are 5 columns"),
-    "a label with one value": (_one_value, ("run", "one.csv", *LABEL), 1, "'yes' in all 40 rows"),
+    "a label with one value": (_one_value, ("run", "one.csv", *LABEL), 1, "always 'yes' (40 rows)"),
     "numbers as labels": (_numbers_as_labels, ("run", "price.csv", "--label", "price"), 1, "400 different values"),
     "a label that is missing": (_missing_label, ("run", "gap.csv", *FAST), 1, "line 3"),
     # columns
@@ -152,7 +153,22 @@ WRONG = {
     "a report that is a folder": (None, ("run", "my.csv", *FAST, "--report", "data"), 2, "is a folder"),
     "a model into a missing folder": (None, ("run", "my.csv", *FAST, "--save", "no/m"), 2, "there is no folder"),
     "JSON into a file as a folder": (None, ("run", "my.csv", *FAST, "--json", "my.csv/x"), 2, "there is no folder"),
+    "JSON over what is read": (None, ("run", "my.csv", *FAST, "--json", "my.csv"), 2, "which is read"),
+    "a model over what is read": (None, ("run", "my.csv", *FAST, "--save", "./my.csv"), 2, "which is read"),
+    "two outputs in one file": (None, ("run", "my.csv", *FAST, "--save", "o", "--json", "o"), 2, "would write over"),
+    "two outputs in one stream": (None, ("run", "my.csv", *FAST, "--report", "-", "--json", "-"), 2, "write over"),
+    "a report over what is compared": (
+        None, ("compare", "my.csv", *LABEL, "--models", "dwm,rbp", "--report", "my.csv"), 2, "which is read",
+    ),
+    "a model on the standard output": (None, ("run", "my.csv", *FAST, "--save", "-"), 2, "--save needs a file"),
+    "labels later than the file": (
+        None, ("run", "my.csv", *LABEL, "--delay", "900", "--save", "m", "--quiet"), 1, "no label had come",
+    ),
     # saved models
+    "predictions over what is read": (
+        None, ("predict", "my.driftline", "new.csv", "--out", "new.csv"), 2, "which is read",
+    ),
+    "drift over its model": (None, ("explain", "my.driftline", "--json", "my.driftline"), 2, "which is read"),
     "a missing model": (None, ("predict", "no.driftline", "new.csv"), 1, "no.driftline"),
     "a model that is none": (_not_a_model, ("predict", "not.driftline", "new.csv"), 1, "is not a saved model"),
     "arrays that are no model": (_foreign_arrays, ("explain", "foreign.npz"), 1, "is not a saved model"),
@@ -191,6 +207,44 @@ def test_what_is_wrong_is_said_in_two_lines_and_by_the_exit_code(folder, command
     assert said in left.err
     assert "Traceback" not in left.err + left.out
     assert sorted(path.name for path in folder.iterdir()) == before  # nothing is left behind
+
+
+def test_what_cannot_be_printed_was_written(folder, command, monkeypatch):
+    def closed(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("driftline.cli.run._show", closed)
+    assert command("run", "my.csv", *FAST, "--save", "m.driftline", "--json", "m.json").code == 1
+    assert (folder / "m.driftline").exists()
+    assert (folder / "m.json").exists()
+
+
+def test_a_terminal_without_the_letters_is_no_failure(folder):
+    (folder / "letters.csv").write_text("größe,class\n" + "".join(f"{t},{'αβ'[t % 2]}\n" for t in range(60)))
+    code = "import sys; from driftline.cli import main; sys.argv = 'd run letters.csv --label class'.split(); main()"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    left = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert "60 rows of letters" in left.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files are given another way there")
+@pytest.mark.parametrize("arguments", ["run my.csv --label class --model dwm --json -", "predict my.driftline new.csv"])
+def test_a_closed_standard_output_is_told(folder, model, arguments):
+    code = f"import sys; from driftline.cli import main; sys.argv = 'd {arguments}'.split(); main()"
+    left = subprocess.run(
+        f'"{sys.executable}" -c "{code}" >&-', shell=True, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert left.returncode == 2
+    assert "the standard output is closed" in left.stderr
+    assert "Traceback" not in left.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_names_that_are_no_text_are_kept_as_escapes(folder, command):
+    odd = os.fsdecode(b"odd\xff.csv")
+    os.rename("my.csv", odd)
+    assert command("run", odd, *FAST, "--json", "figures.json", "--quiet").code == 0
+    assert json.loads((folder / "figures.json").read_text())["stream"] == "odd\udcff"
 
 
 def test_a_report_without_its_library_is_refused_before_the_run(folder, command, monkeypatch):

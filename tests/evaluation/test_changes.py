@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from driftline.evaluation import Course, evaluate, find_changes
+from driftline.evaluation import course as course_module
 from driftline.evaluation.changes import columns_by_strength
 from driftline.registry import create
 from driftline.streams import ArrayStream
@@ -77,6 +78,19 @@ def test_the_strongest_of_many_changes_are_kept_in_the_order_of_time():
     assert len(find_changes(course, most=10)) == 5
     strongest = find_changes(course, most=2)
     assert [round(change.row, -3) for change in strongest] == [4000, 8000]
+
+
+def test_shares_of_classes_are_followed_where_there_are_too_many_columns(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 3)), (rng.random(3000) < np.where(np.arange(3000) < 1500, 0.2, 0.7)).astype(int)
+    y[2000:2300] = 2  # with which there are too many
+    monkeypatch.setattr(course_module, "MOST_CELLS", 6)
+    course = course_of(X, y)
+    assert not course.has_columns
+    changes = find_changes(course)
+    assert any(abs(change.row - 1500) <= 32 for change in changes)
+    assert {shift.feature for change in changes for shift in change.shifts} == {None}
+    assert columns_by_strength(course, 5) == []
 
 
 def test_a_class_that_comes_late_does_no_harm():

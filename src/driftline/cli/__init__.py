@@ -5,6 +5,7 @@ wrongly; 130 if it was interrupted, after what there was by then has been writte
 """
 
 import sys
+import warnings
 
 from driftline.errors import ConfigError, DriftlineError
 
@@ -21,6 +22,9 @@ def main() -> None:
         if error.name not in ("typer", "rich"):
             raise
         _leave(f"the command line needs {error.name}; pip install 'driftline[cli]'", FAILED)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # letters that a terminal does not have are no failure
+    warnings.simplefilter("ignore", RuntimeWarning)  # of classifiers of others, about their own arithmetic
     misuse: type[Exception] = typer.BadParameter.__mro__[1]  # click's UsageError, of whichever click typer has
     try:
         sys.exit(app(standalone_mode=False))
@@ -31,6 +35,8 @@ def main() -> None:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _leave(f"{place}{error.strerror or error}", FAILED)
+    except MemoryError:
+        _leave("there is not enough memory; use fewer columns, or smaller parameters", FAILED)
     except KeyboardInterrupt:
         _leave("interrupted", INTERRUPTED)
 

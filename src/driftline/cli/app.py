@@ -138,8 +138,8 @@ def compare(
 ) -> None:
     """Run several classifiers over the same stream, and say which is ahead, and whether by more than chance.
 
-    The intervals and p-values compare each with the best, by batches of rows; they are corrected for the number of
-    comparisons. Ctrl-C leaves those that are done. For example:
+    The intervals and p-values compare each with the best, by batches of rows; both are corrected for the number of
+    pairs. Ctrl-C leaves those that are done, and so does a classifier that fails. For example:
 
     driftline compare my.csv --label class --models amrc,dwm,majority
     """

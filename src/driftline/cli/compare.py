@@ -9,11 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from driftline.cli import INTERRUPTED
-from driftline.cli.output import STDOUT, check_writable, say_written
+from driftline.cli import FAILED, INTERRUPTED
+from driftline.cli.output import STDOUT, check_outputs, say_written
 from driftline.cli.run import check_classes, check_report, record, write_outputs
 from driftline.cli.source import Reading, open_source, readable_again
-from driftline.errors import ConfigError
+from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation import Comparison, Course, compare, evaluate
 from driftline.registry import create
 from driftline.report import Entry
@@ -33,31 +33,42 @@ def compare_models(
 ) -> None:
     """Run classifiers one after the other, show them side by side, and write what is wanted."""
     check_report(report)
-    check_writable(json, "--json")
+    check_outputs([source], report=report, json=json)
     names = [name.strip() for name in models.split(",") if name.strip()]
     if len(set(names)) < len(names) or len(names) < 2:
         raise ConfigError(f"--models expects two or more different names with commas between them; got {models!r}")
     candidates = {name: create(name, random_state=seed) for name in names}
-    quiet = quiet or json == STDOUT
+    quiet = quiet or STDOUT in (json, report)
     entries: list[Entry] = []
+    failures: list[str] = []
+    interrupted = False
     with readable_again(source) as place:
         for name, model in candidates.items():
             stream = open_source(place, reading)
             course = Course(stream.columns)
-            run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
-            if not run.finished:
+            try:
+                run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
+            except DriftlineError as error:  # the others may do
+                failures.append(f"{name}: {error}")
+                continue
+            interrupted = not run.finished
+            if interrupted:
                 break
             entries.append(Entry(name, run.summary, course, run.finished))
             check_classes(entries[-1], reading.label)
     if entries:
         ranked = compare({entry.name: entry.course for entry in entries})
-        if not quiet:
-            _show(entries, ranked)
-        write_outputs(entries, _record(entries, ranked, candidates), report, json)
+        try:
+            write_outputs(entries, _record(entries, ranked, candidates), report, json)
+        finally:
+            if not quiet:
+                _show(entries, ranked)
         if not quiet:
             say_written(report, json)
-    if len(entries) < len(candidates):
-        raise typer.Exit(INTERRUPTED)
+    for failure in failures:
+        typer.echo(f"driftline: {failure}", err=True)
+    if failures or interrupted:
+        raise typer.Exit(INTERRUPTED if interrupted else FAILED)
 
 
 def _record(entries: Sequence[Entry], ranked: Sequence[Comparison], candidates: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from driftline.cli.output import check_writable, shown_or_written, wrapped
+from driftline.cli.output import check_outputs, shown_or_written, wrapped
 from driftline.errors import ConfigError
 from driftline.registry import load_model
 
@@ -19,7 +19,7 @@ FIELDS = ("label", "feature", "mean", "mean_error", "rate", "rate_error", "surpr
 
 def explain_model(path: Path, top: int, json: Path | None) -> None:
     """Show the table of drift of a model."""
-    check_writable(json, "--json")
+    check_outputs([path], json=json)
     model = load_model(path)
     if not hasattr(model, "drift"):
         raise ConfigError(

@@ -6,7 +6,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from importlib.metadata import version
@@ -39,9 +39,23 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
 
 
-def check_writable(path: Path | None, option: str) -> None:
-    """Refuse what cannot be written, before anything is run."""
-    if path is None or path == STDOUT:
+def check_outputs(inputs: Sequence[str | Path], **outputs: Path | None) -> None:
+    """Refuse what cannot be written, or would be written over what is read or written too, before anything is run."""
+    taken = {os.path.realpath(path): f"{path}, which is read" for path in inputs}
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        option, place = f"--{name}", "-" if path == STDOUT else os.path.realpath(path)
+        _check_writable(path, option)
+        if place in taken and (place == "-" or not path.exists() or path.is_file()):
+            raise ConfigError(f"{option} would write over {taken[place]}; choose another file")
+        taken[place] = f"what {option} writes to {path}"
+
+
+def _check_writable(path: Path, option: str) -> None:
+    if path == STDOUT:
+        if sys.stdout is None:
+            raise ConfigError(f"{option} - cannot be written: the standard output is closed")
         return
     folder = path.resolve().parent
     if path.is_dir():
@@ -72,8 +86,13 @@ def named(path: Path) -> Iterator[None]:
 
 
 def write_json(content: Any, path: Path) -> None:
-    """Write something for programs."""
-    write(path, (json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    """Write something for programs; half characters, of names that are no UTF-8, become escapes, as JSON knows them."""
+    write(
+        path,
+        (json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(
+            errors="backslashreplace"
+        ),
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -10,11 +10,12 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from sklearn.exceptions import NotFittedError
 
 from driftline.cli import INTERRUPTED
 from driftline.cli.output import (
     STDOUT,
-    check_writable,
+    check_outputs,
     command,
     named,
     say_written,
@@ -50,32 +51,41 @@ def run_stream(
 ) -> None:
     """Run a classifier, show what came of it, and write what is wanted."""
     check_report(report)
-    for path, option in (save, "--save"), (json, "--json"):
-        check_writable(path, option)
+    check_outputs([source], report=report, save=save, json=json)
+    if save == STDOUT:
+        raise ConfigError("--save needs a file; the standard output cannot hold a model")
     model = create(name, **{"random_state": seed} | parsed(parameters))
     if save is not None and not describe(name).is_ours:
         raise ConfigError(f"{name} has no format to be saved in; leave out --save, or choose another --model")
     stream = open_source(source, reading)
-    quiet = quiet or json == STDOUT
+    quiet = quiet or STDOUT in (json, report)
     course = Course(stream.columns)
     run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
     entry = Entry(name, run.summary, course, run.finished)
     check_classes(entry, reading.label)
-    if not quiet:
-        _show(entry)  # first: if the disk is full, that is not lost
-    if save is not None:
-        with named(save):
-            run.model.save(save, notes=_notes(stream, reading, run.summary.n_rows))
-    write_outputs([entry], record(entry, model), report, json)
+    try:
+        write_outputs([entry], record(entry, model), report, json)
+        if save is not None:
+            _save(run.model, save, _notes(stream, reading, run.summary.n_rows))
+    finally:
+        if not quiet:
+            _show(entry)  # what cannot be written is not lost, and what cannot be shown was written
     if not quiet:
         say_written(report, save, json)
     if not run.finished:
         raise typer.Exit(INTERRUPTED)
 
 
+def _save(model: Any, path: Path, notes: dict[str, Any]) -> None:
+    try:
+        with named(path):
+            model.save(path, notes=notes)
+    except NotFittedError as error:
+        raise DataError(f"there is no model to save in {path}: no label had come by the end of the stream") from error
+
+
 def check_report(path: Path | None) -> None:
-    """Refuse a report that could not be written, before anything is run."""
-    check_writable(path, "--report")
+    """Refuse a report that could not be made, before anything is run."""
     if path is not None and find_spec("plotly") is None:
         raise MissingExtraError("--report needs plotly; pip install 'driftline[report]'")
 
@@ -89,7 +99,7 @@ def parsed(parameters: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"--set expects NAME=VALUE, such as n_components=100; got {said!r}")
         try:
             values[name] = json_format.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             values[name] = value
     return values
 
@@ -99,8 +109,8 @@ def check_classes(entry: Entry, label: str | None) -> None:
     if entry.finished and entry.summary.n_classes == 1:
         which = "" if label is None else f" {label!r}"
         raise DataError(
-            f"the label{which} is {entry.course.classes[0]!r} in all {entry.summary.n_rows:,} rows; a classifier needs "
-            "at least two: choose another --label, or more rows"
+            f"the label{which} is always {entry.course.classes[0]!r} ({entry.summary.n_rows:,} rows); a classifier "
+            "needs two or more: choose another --label, or more rows"
         )
 
 

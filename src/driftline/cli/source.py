@@ -83,6 +83,8 @@ def readable_again(source: str) -> Iterator[str]:
     if source != STDIN:
         yield source
         return
+    if sys.stdin is None:
+        raise DataError("there is no standard input to read from; pass the path of a file")
     with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
         path = Path(folder) / "stdin"
         with open(path, "wb") as file:

@@ -11,7 +11,7 @@ from driftline.evaluation.course import Course
 from driftline.types import Flags, Matrix, Vector
 
 FALSE_ALARMS = 0.01
-"""Probability with which a stream that does not change has a change found in it, if windows were independent."""
+"""Probability with which a change is found in a stream of independent rows that does not change."""
 LEAST_VALUES = 8
 """Values that a mean must be of to be compared."""
 MOST_SHIFTS = 5
@@ -76,8 +76,10 @@ def find_changes(course: Course, most: int = 5) -> list[Change]:
     For each column of each class, and for the share of each class, the mean over some windows before a moment is
     compared with that over as many after it, for 1, 2, 4, … windows. The error of a mean is estimated from the
     differences between neighbouring windows, which a change here and there, or a slow one, hardly adds to. A moment
-    counts if the largest shift is one that chance would bring about in one stream of a hundred. Short comparisons go
-    first, so that each moment is found where it is, and long ones do not span it.
+    counts if the largest shift is one that chance would bring about in one stream of a hundred, were rows
+    independent of each other. What swings slowly beside the windows, such as seasons, or wanders, is a change here:
+    before and after such a moment the stream is another one. Short comparisons go first, so that each moment is found
+    where it is, and long ones do not span it.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def find_changes(course: Course, most: int = 5) -> list[Change]:
         for t in (length + np.argsort(-strongest, kind="stable")).tolist():
             if strongest[t - length] > series.threshold and all(abs(t - other) >= length for other in moments):
                 moments.append(t)
-    changes = (series.change(t, series.reach(t, moments)) for t in moments)
+    changes = (series.change(t, series.best_length(t, moments)) for t in moments)
     strongest_changes = sorted(changes, key=lambda change: -change.strength)[:most]
     return sorted(strongest_changes, key=lambda change: change.row)
 
@@ -147,7 +149,7 @@ class _Series:
             _accumulated(cells),
             _accumulated(counts),
             _deviations(cells, counts),
-            np.concatenate([2.0 * course.largest.ravel(), np.ones(c)]),
+            np.concatenate([2.0 * course.largest.ravel() if course.has_columns else [], np.ones(c)]),
             np.cumsum(lengths),
             _accumulated(np.array([window.mistakes for window in windows])),
         )
@@ -158,11 +160,12 @@ class _Series:
         n = len(self.ends)
         return [2**k for k in range(n.bit_length()) if 2 ** (k + 1) <= n]
 
-    def reach(self, t: int, moments: Sequence[int]) -> int:
-        """Return over how many windows before and after a moment nothing else changed."""
+    def best_length(self, t: int, moments: Sequence[int]) -> int:
+        """Return over how many windows a moment is clearest, of those within which nothing else changed."""
         there = [0, len(self.ends), *(other for other in moments if other != t)]
         nearest = min(abs(t - other) for other in there)
-        return max(length for length in self.lengths if length <= nearest)
+        within = [length for length in self.lengths if length <= nearest]
+        return max(within, key=lambda length: float(np.abs(self._shifts(t, length)).max()))
 
     @property
     def threshold(self) -> float:

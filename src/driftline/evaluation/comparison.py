@@ -1,17 +1,21 @@
 """Several classifiers on the same stream: ranks, and whether differences are more than chance."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.stats import t as student
 
 from driftline.errors import ConfigError
 from driftline.evaluation.course import Course
+from driftline.types import Labels, Vector
 
 MOST_BATCHES = 40
 """Batches that a stream is cut into: few, so that mistakes of different ones hardly go together."""
 LEAST_BATCHES = 10
+
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +33,11 @@ class Comparison:
     behind
         By how much its error is larger than the best one's.
     low, high
-        Confidence interval of that, at 95 %; None for the best, and where the stream is too short.
+        Confidence interval of that, at 95 % for all pairs of classifiers together; None for the best, and where the
+        stream is too short.
     p
-        How probable it would be to see the best so far ahead, or behind, if both erred equally often; corrected for the
-        number of comparisons (Holm). None as above.
+        How probable it would be to see two as far apart if both erred equally often; corrected for the number of pairs
+        (Holm), as the best is known only afterwards. None as above.
     """
 
     name: str
@@ -49,7 +54,8 @@ def compare(courses: Mapping[str, Course]) -> list[Comparison]:
 
     Errors of neighbouring rows go together, so that single rows are no independent trials. The stream is cut into up
     to 40 batches; the differences of errors between two classifiers, batch by batch, are compared with 0 by Student's
-    test.
+    test, which counts batches for less where neighbouring ones are alike. On streams that are short beside the times
+    for which one classifier is ahead of another, no test can tell.
 
     Parameters
     ----------
@@ -80,44 +86,57 @@ def compare(courses: Mapping[str, Course]) -> list[Comparison]:
     lengths = np.array([window.n_rows for window in next(iter(courses.values())).windows(MOST_BATCHES)])
     means = {name: float(each @ lengths / lengths.sum()) for name, each in errors.items()}
     order = sorted(means, key=lambda name: means[name])
-    best = order[0]
-    tests = {name: _test(errors[name] - errors[best], lengths) for name in order[1:]}
-    corrected = _holm({name: p for name, (_, _, p) in tests.items() if p is not None})
+    pairs = [(better, worse) for k, better in enumerate(order) for worse in order[k + 1 :]]
+    tests = {(a, b): _test(errors[b] - errors[a], lengths, len(pairs)) for a, b in pairs}
+    corrected = _holm({pair: test.p for pair, test in tests.items() if test is not None})
     return [
         Comparison(
             name,
             rank=float(np.mean([k for k, other in enumerate(order, 1) if means[other] == means[name]])),
             error=means[name],
-            behind=means[name] - means[best],
-            low=tests[name][0] if name in tests else None,
-            high=tests[name][1] if name in tests else None,
-            p=corrected.get(name),
+            behind=means[name] - means[order[0]],
+            low=None if (test := tests.get((order[0], name))) is None else test.low,
+            high=None if test is None else test.high,
+            p=corrected.get((order[0], name)),
         )
         for name in order
     ]
 
 
-def _errors(course: Course) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _errors(course: Course) -> Vector:
     return np.array([window.mistakes / window.n_rows for window in course.windows(MOST_BATCHES)])
 
 
-def _test(
-    differences: np.ndarray[tuple[int], np.dtype[np.float64]], lengths: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> tuple[float | None, float | None, float | None]:
-    """Return the ends of the interval of the mean difference, and its p-value; None if there are too few batches."""
-    whole = lengths == lengths[0]
-    n = int(whole.sum())
+class _Test(NamedTuple):
+    low: float
+    high: float
+    p: float
+
+
+def _test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
+    """Test whether the mean difference is 0; None if there are too few batches.
+
+    Where batches go together as those of an autoregression with the correlation r of neighbours, n of them are worth
+    n(1 - r)/(1 + r) independent ones.
+    """
+    whole = differences[lengths == lengths[0]]
+    n = len(whole)
     if n < LEAST_BATCHES:
-        return None, None, None
-    mean = float(differences @ lengths / lengths.sum())
-    error = float(differences[whole].std(ddof=1)) / np.sqrt(n)
-    if error == 0.0:
-        return mean, mean, 1.0 if mean == 0.0 else 0.0
-    reach = float(student.ppf(0.975, n - 1)) * error
-    return mean - reach, mean + reach, float(2.0 * student.sf(abs(mean) / error, n - 1))
+        return None
+    mean, spread = float(differences @ lengths / lengths.sum()), float(whole.std(ddof=1))
+    if spread == 0.0:
+        return _Test(mean, mean, 1.0 if mean == 0.0 else 0.0)
+    centred = whole - whole.mean()
+    # The estimate of a correlation from n values is too small by about (1 + 3r)/n.
+    r = float(centred[1:] @ centred[:-1] / (centred @ centred))
+    r = min(max(r + (1.0 + 3.0 * max(r, 0.0)) / n, 0.0), 0.9)
+    worth = max(n * (1.0 - r) / (1.0 + r), 2.0)
+    error = float(spread / np.sqrt(worth))
+    reach = float(student.isf(0.025 / n_pairs, worth - 1.0)) * error
+    return _Test(mean - reach, mean + reach, float(2.0 * student.sf(abs(mean) / error, worth - 1.0)))
 
 
-def _holm(values: Mapping[str, float]) -> dict[str, float]:
+def _holm(values: Mapping[K, float]) -> dict[K, float]:
     """Return p-values corrected for how many there are.
 
     Examples
@@ -125,7 +144,7 @@ def _holm(values: Mapping[str, float]) -> dict[str, float]:
     >>> _holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'c': 0.06, 'b': 0.06}
     """
-    corrected: dict[str, float] = {}
+    corrected: dict[K, float] = {}
     largest = 0.0
     for k, (name, p) in enumerate(sorted(values.items(), key=lambda entry: entry[1])):
         largest = max(largest, min(1.0, (len(values) - k) * p))

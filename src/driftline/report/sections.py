@@ -105,7 +105,7 @@ def _changes(found: Findings) -> Section:
     text = (
         "The mean of each feature in each class, and the share of each class, before and after a moment. Strength: the "
         "largest difference, in standard errors. A moment is listed if chance alone would bring one about in "
-        "at most one stream of a hundred."
+        "at most one stream of a hundred, were rows independent; what swings slowly, such as seasons, counts too."
     )
     return Section("changes", title, text, table=change_table(found.changes))
 

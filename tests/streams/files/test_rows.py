@@ -53,6 +53,13 @@ def test_files_without_names_are_read_by_position(tmp_path, with_label):
     assert np.array_equal(rows, next(stream.blocks()).rows, equal_nan=True)
 
 
+def test_what_was_said_of_the_first_file_is_believed_of_others(tmp_path):
+    text = "naïve!class\n" + "".join(f"{t}!{'ab'[t % 2]}\n" for t in range(20))
+    (tmp_path / "old.csv").write_text(text, encoding="latin-1")
+    stream = open_stream(tmp_path / "old.csv", "class", delimiter="!", encoding="latin-1")
+    assert read(tmp_path / "old.csv", stream.layout)[1].ravel().tolist() == list(range(20))
+
+
 def test_other_formats_are_read_by_the_same_layout(tmp_path):
     layout = open_stream(write(tmp_path / "old.csv", ["mm", "sky", "wet"]), "wet").layout
     (tmp_path / "new.jsonl").write_text('{"sky": "fog", "mm": 4}\n{"mm": null, "sky": "snow"}\n')

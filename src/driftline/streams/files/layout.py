@@ -9,6 +9,7 @@ import numpy as np
 from driftline.errors import DataError
 from driftline.streams.files.cells import Flaws, plain, says, text
 from driftline.streams.files.fields import Field, LabelField, ScalarField, field_of, scalar_reader
+from driftline.streams.files.options import Options
 from driftline.streams.files.roles import Roles, different
 from driftline.streams.files.tables import Cells, Chunk, Column
 from driftline.types import Block, Matrix
@@ -73,6 +74,8 @@ class Layout:
         The first cells of the columns that are used.
     source : str
         What to call the file in errors.
+    options : Options
+        What the user said about it.
 
     Attributes
     ----------
@@ -80,7 +83,9 @@ class Layout:
         As given.
     """
 
-    def __init__(self, columns: Sequence[Column], roles: Roles, head: Sequence[Cells], source: str) -> None:
+    def __init__(
+        self, columns: Sequence[Column], roles: Roles, head: Sequence[Cells], source: str, options: Options
+    ) -> None:
         cells = dict(zip(roles.used, head, strict=True))
         self.roles = roles
         try:
@@ -92,6 +97,7 @@ class Layout:
             raise DataError(f"{source}: {error}") from error
         self._features = Features(fields, [roles.names[j] for j in roles.features])
         self._has_header = any(column.name for column in columns)
+        self._options = options
         self._label = LabelField(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)
         _check_label(roles.names[roles.label], columns[roles.label], cells[roles.label], roles, source)
         self._time = None
@@ -116,6 +122,8 @@ class Layout:
             "has_header": self._has_header,
             "label": self.roles.label,
             "features": self._features.to_list(),
+            "delimiter": self._options.delimiter,
+            "encoding": self._options.encoding,
         }
 
     def encode(self, chunk: Chunk) -> tuple[Block, Flaws]:

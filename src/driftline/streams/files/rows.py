@@ -39,6 +39,8 @@ def numeric_layout(columns: Sequence[str] | int) -> dict[str, Any]:
         "has_header": None if isinstance(columns, int) else True,
         "label": None,
         "features": [{"name": name, "kind": "number"} for name in names],
+        "delimiter": None,
+        "encoding": "utf-8",
     }
 
 
@@ -110,7 +112,12 @@ class RowFile:
             return
         has_header = self._layout["has_header"]
         # Where that is not known, a label by position makes a reader of CSV look whether there is one.
-        options = Options(label=0 if has_header is None else None, header=has_header)
+        options = Options(
+            label=0 if has_header is None else None,
+            header=has_header,
+            delimiter=self._layout["delimiter"],
+            encoding=self._layout["encoding"],
+        )
         n_rows = 0
         with ExitStack() as files:
             table, ledger = open_table(self._source, self._kind, options, self._on_bad_row, files)

@@ -254,7 +254,7 @@ def open_stream(
         head = reading.peek()
         if not head[0]:
             raise DataError(f"{source.shown} has {_no_rows(reading.ledger)}")
-        layout = Layout(reading.columns, reading.roles, head, source.shown)
+        layout = Layout(reading.columns, reading.roles, head, source.shown, options)
         if source.is_pipe:
             failing.pop_all()
     return FileStream(
