@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from driftline._interruption import held_back
 from driftline._validation import flag, one_of, read_labels, read_rows, real_number, source_of_seeds, whole_number
 from driftline.bounded import BoundedClassifier
 from driftline.ensemble import EnsembleLearner, SpacePlan, assemble_ensemble, default_plan, drift_table
@@ -175,6 +177,54 @@ class AMRC(BoundedClassifier):
             self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
         self._ensemble.observe(self._readable(X).copy())
         return self
+
+    def add_columns(self, columns: int | Sequence[str]) -> Self:
+        """Make room for columns that are new in mid-stream, after those there are.
+
+        Their values are missing in all rows so far, and count as the column's mean. From the first value on they are
+        columns like the others, with which they share the weight: the members learn what they are worth within their
+        memories. Not for a feature map of your own, which knows the columns that it was started with.
+
+        Parameters
+        ----------
+        columns : int or sequence of str
+            How many; or their names, if the model has learned from tables whose columns have names.
+
+        Returns
+        -------
+        AMRC
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(features="linear").partial_fit([[0.0], [1.0]], ["no", "yes"])
+        >>> model.add_columns(1).partial_fit([[0.0, 3.5]], ["no"]).n_features_in_
+        2
+        """
+        names = self._new_names(columns)
+        n = whole_number("columns", columns, at_least=1) if names is None else len(names)
+        with held_back():
+            self._widen(n)
+            if names is not None:
+                self.feature_names_in_ = np.array([*self.feature_names_in_, *names], dtype=object)
+        return self
+
+    def _new_names(self, columns: Any) -> list[str] | None:
+        """Return the names of columns that are to be added; None if the columns have none."""
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if known is None:
+            return None
+        names = [] if isinstance(columns, int | str) else list(columns)
+        distinct = {*known, *names}
+        if not names or not all(isinstance(name, str) for name in names) or len(distinct) < len(known) + len(names):
+            raise ConfigError(f"columns must be new names, because those so far have names; got {columns!r}")
+        return names
+
+    def _widen(self, n: int) -> None:
+        self._ensemble.add_columns(n)
+        self.n_features_in_ += n
 
     def drift(self, *, columns: Sequence[str] | None = None, as_frame: bool = False) -> Any:
         """Return how the mean of each feature moves in each class, the most surprising first.

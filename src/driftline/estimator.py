@@ -45,6 +45,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner[S]:
         """Build a learner, without classes yet, for instances like `rows`, the first block of the stream."""
 
+    def _widen(self, n: int) -> None:
+        """Make room for n more columns."""
+        raise ConfigError(f"{type(self).__name__} keeps the columns that it began with")
+
     # Learning -----------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, timestamps: Any = None) -> Self:
@@ -164,6 +168,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         for _ in expected:
             learner.add_class()
         self._parameters, self._seed, self._learner = parameters, seed, learner
+        self._n_begun = rows.shape[1]
         self._classes = ClassList(expected)
         self._last_time: float | None = None
         self.__dict__.pop("notes_", None)  # they were about what is forgotten now
@@ -319,6 +324,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             "parameters": self._plain_parameters(),
             "classes": self._classes.to_json(),
             "columns": [self.n_features_in_, list(getattr(self, "feature_names_in_", []))],
+            "columns_begun": self._n_begun,
             "seed": self._seed,
             "last_time": self._last_time,
             "notes": dict(getattr(self, "notes_", {}) if notes is None else notes),
@@ -357,7 +363,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         """Return the model of a checkpoint, with some parameters given here."""
         kind = cls._kind(content.get("estimator", FIRST_KIND), path)
         model = kind(**content["parameters"] | instead)
-        model.n_features_in_, names = content["columns"]
+        n_columns, names = content["columns"]
+        model.n_features_in_ = model._n_begun = content.get("columns_begun", n_columns)
         if names:
             model.feature_names_in_ = np.array(names, dtype=object)
         model._seed = content["seed"]
@@ -368,6 +375,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         model._learner = model._assemble(model._parameters, np.zeros((2, model.n_features_in_)), model._seed)
         for _ in model._classes.labels:
             model._learner.add_class()
+        if n_columns > model._n_begun:
+            model._widen(n_columns - model._n_begun)
         try:
             model._learner.restore(arrays)
         except KeyError as error:

@@ -15,7 +15,7 @@ def test_features_equal_their_formula(seed, p, n_directions):
     angles = Z @ U.T
     share = np.sqrt(max(n_directions, 1))
     expected = np.hstack([np.full((6, 1), 0.5), Z / np.sqrt(p), np.cos(angles) / share, np.sin(angles) / share])
-    Psi = represent(Z, U)
+    Psi = represent(Z, U, p)
     assert Psi.dtype == np.float32
     assert np.allclose(Psi, expected, atol=1e-6)
 

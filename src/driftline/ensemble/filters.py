@@ -1,5 +1,7 @@
 """Filters of class means: how they are made, and how they watch the columns as they come."""
 
+from typing import Any
+
 import numpy as np
 
 from driftline.kernels.ladder import Ladder, watch
@@ -22,6 +24,19 @@ def with_class(ladder: Ladder) -> Ladder:
         gap=np.pad(ladder.gap, (0, 1)),
         haste=np.pad(ladder.haste, (0, 1)),
     )
+
+
+def with_components(ladder: Ladder, at: int, n: int) -> Ladder:
+    """Return the filters with room for n more components before position `at`, which are 0 until they are known."""
+    names = ("level", "rate", "record", "share", "variance", "largest")
+    grown = ladder._replace(**{name: with_zeros(getattr(ladder, name), at, n) for name in names})
+    grown.share[:1, ladder.n_rows > 0.0, at : at + n] = 1.0
+    return grown
+
+
+def with_zeros(array: Any, at: int, n: int) -> Any:
+    """Return an array with n zeros before position `at` of its last axis."""
+    return np.insert(array, [at] * n, 0.0, axis=-1)
 
 
 def new_ladder(orders: tuple[int, ...], d: int) -> Ladder:
@@ -62,6 +77,11 @@ class DriftWatch:
     def add_class(self) -> None:
         """Make room for one more class."""
         self.ladder = with_class(self.ladder)
+
+    def add_columns(self, n: int) -> None:
+        """Make room for n more columns."""
+        self.ladder = with_components(self.ladder, self.origin.size, n)
+        self.origin = np.pad(self.origin, (0, n), constant_values=np.nan)
 
     def follow(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
         """Take in labelled rows; a missing value is left out."""

@@ -110,6 +110,16 @@ class EnsembleLearner:
         for space in self.spaces:
             space.add_class()
 
+    def add_columns(self, n: int) -> None:
+        """Make room for n more columns, whose values are missing in the rows so far."""
+        for space in self.spaces:
+            space.check_can_grow()
+        self._columns.add_columns(n)
+        self._pending.add_columns(n)
+        self.drift.add_columns(n)
+        for space in self.spaces:
+            space.add_columns(n)
+
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X."""
         return mixture(self._say(self._columns.prepare(X)), self.weights)

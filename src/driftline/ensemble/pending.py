@@ -68,6 +68,13 @@ class Pending:
             for place, row in self._rows.items()
         }
 
+    def add_columns(self, n: int) -> None:
+        """Let rows that wait have missing values in columns that are new."""
+        waiting = list(self._rows.values())
+        self._rows, self._places = {}, {}
+        for row in waiting:
+            self.add(replace(row, x=np.pad(row.x, (0, n), constant_values=np.nan), z=np.pad(row.z, (0, n))))
+
     def state(self) -> State:
         """Return the arrays that a continuation needs."""
         if not self._rows:

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftline.ensemble.filters import new_ladder, with_class
+from driftline.ensemble.filters import new_ladder, with_class, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
-from driftline.errors import DataError
+from driftline.errors import ConfigError, DataError
 from driftline.kernels.ladder import Ladder
 from driftline.kernels.replay import BATCH, N_RULES, Members, Room, Store, bound_of, follow, say_all
 from driftline.kernels.representation import FARTHEST_SINGLE, represent
@@ -35,16 +35,31 @@ class FourierFeatures:
         self._n_components = n_components if scale > 0.0 else 0
         self._seed = seed
         self._directions = np.empty((0, 0))
+        self._n_begun = 0
 
     def start(self, n_columns: int) -> None:
         """Draw the directions for instances of `n_columns` columns."""
         rng = np.random.default_rng(self._seed)
         normals = rng.standard_normal((self._n_components, n_columns))
         self._directions = self._scale * normals / math.sqrt(2.0 * n_columns)
+        self._n_begun = n_columns
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self._directions.shape[1]
+
+    def add_columns(self, n: int) -> None:
+        """Extend the directions to n more columns; those where these are 0 are represented as before."""
+        places = range(self.n_columns, self.n_columns + n)
+        rngs = (np.random.default_rng([*self._seed, 2, place]) for place in places)
+        normals = np.array([rng.standard_normal(self._n_components) for rng in rngs])
+        added = self._scale * normals.T / math.sqrt(2.0 * self._n_begun)
+        self._directions = np.concatenate([self._directions, added], axis=1)
 
     def transform(self, Z: Matrix) -> Singles:
         """Return ψ for each row of Z."""
-        return represent(Z, self._directions)
+        return represent(Z, self._directions, self._n_begun)
 
 
 class Space:
@@ -122,6 +137,25 @@ class Space:
         centres = self._room.centres
         self._room = _new_room(c, d)
         self._room.centres[:-1] = centres
+
+    def check_can_grow(self) -> None:
+        """Refuse more columns, if the features are a map of the user's."""
+        if not isinstance(self._features, FourierFeatures):
+            raise ConfigError(
+                "columns cannot be added with a feature map of your own, which was started with those of the first "
+                'row; hand in all columns from then on, or choose features="auto"'
+            )
+
+    def add_columns(self, n: int) -> None:
+        """Make room for n more columns: the model is as if they had been 0 so far."""
+        at = 1 + self._features.n_columns
+        self._features.add_columns(n)
+        self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
+        names = ("mu", "rule", "first", "second")
+        stacks = {name: with_zeros(getattr(self._members, name), at, n) for name in names}
+        self._members = self._members._replace(**stacks)
+        self._ladder = with_components(self._ladder, at, n)
+        self._room = self._blank_room(with_zeros(self._room.centres, at, n))
 
     def say(self, Z: Matrix) -> Vector:
         """Return what each member says of each row, as (rows, members, classes); changes nothing."""

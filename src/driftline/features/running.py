@@ -32,6 +32,7 @@ class RunningColumns:
 
     def __init__(self, n_columns: int, *, standardises: bool) -> None:
         self._standardises = standardises
+        self._n_begun = n_columns
         self._count, self._mean, self._squares = np.zeros(n_columns), np.zeros(n_columns), np.zeros(n_columns)
         self._is_binary = np.ones(n_columns)  # as long as nothing but 0 and 1 was seen
         self._missing = np.zeros(1)
@@ -51,9 +52,17 @@ class RunningColumns:
 
     def _prepared(self, X: Matrix, *, advances: bool) -> Matrix:
         statistics = self._count, self._mean, self._squares, self._is_binary
-        Z, n_missing = fill_and_scale(X, *statistics, self._standardises, advances)
+        Z, n_missing = fill_and_scale(X, *statistics, self._n_begun, self._standardises, advances)
         self._missing[0] += n_missing
         return Z
+
+    def add_columns(self, n: int) -> None:
+        """Make room for n more columns, of which nothing is known."""
+        grown = (0, n)
+        self._count, self._mean, self._squares = (
+            np.pad(figure, grown) for figure in (self._count, self._mean, self._squares)
+        )
+        self._is_binary = np.pad(self._is_binary, grown, constant_values=1.0)
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""

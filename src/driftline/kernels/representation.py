@@ -20,18 +20,26 @@ CONSTANT = 0.5
 
 
 @kernel
-def column_weights(is_binary: Vector) -> Vector:
+def column_weights(is_binary: Vector, n_begun: int) -> Vector:
     """Return what standardised columns are multiplied by: half as much for those of 0 and 1, with mean square 1.
 
-    A standardised column of 0 and 1 has a jump of at least two deviations where one of numbers moves by one.
+    A standardised column of 0 and 1 has a jump of at least two deviations where one of numbers moves by one. Columns
+    that were added to the `n_begun` of the start share the weight of those, so that rows keep their length.
     """
     weights = 1.0 - (1.0 - BINARY) * is_binary
-    return weights / math.sqrt(np.mean(weights * weights))
+    return weights / math.sqrt(np.sum(weights * weights) / n_begun)
 
 
 @kernel
 def fill_and_scale(
-    X: Matrix, count: Vector, mean: Vector, squares: Vector, is_binary: Vector, standardises: bool, advances: bool
+    X: Matrix,
+    count: Vector,
+    mean: Vector,
+    squares: Vector,
+    is_binary: Vector,
+    n_begun: int,
+    standardises: bool,
+    advances: bool,
 ) -> tuple[Matrix, int]:
     """Return the rows with missing values filled and columns scaled and cut off, and how many were filled.
 
@@ -41,7 +49,7 @@ def fill_and_scale(
     n, p = X.shape
     Z = np.empty((n, p))
     n_missing = 0
-    weights = column_weights(is_binary)
+    weights = column_weights(is_binary, n_begun)
     for t in range(n):
         for j in range(p):
             x = X[t, j]
@@ -57,7 +65,7 @@ def fill_and_scale(
         if advances:
             n_missing += take_in(X, t, count, mean, squares, is_binary)
             if notice_numbers(X, t, is_binary):
-                weights = column_weights(is_binary)
+                weights = column_weights(is_binary, n_begun)
     return Z, n_missing
 
 
@@ -99,12 +107,12 @@ def notice_numbers(X: Matrix, t: int, is_binary: Vector) -> bool:
 
 
 @kernel
-def represent(Z: Matrix, directions: Matrix) -> Singles:
-    """Return ψ = [1/2, z/√p, cos(uᵢᵀz)/√D, sin(uᵢᵀz)/√D] for each row; D can be 0."""
+def represent(Z: Matrix, directions: Matrix, n_begun: int) -> Singles:
+    """Return ψ = [1/2, z/√p, cos(uᵢᵀz)/√D, sin(uᵢᵀz)/√D] for each row, p columns at the start; D can be 0."""
     n, p = Z.shape
     n_directions = directions.shape[0]
     Psi = np.empty((n, 1 + p + 2 * n_directions), np.float32)
-    scale = 1.0 / math.sqrt(p)
+    scale = 1.0 / math.sqrt(n_begun)
     share = 1.0 / math.sqrt(max(n_directions, 1))
     for t in range(n):
         Psi[t, 0] = CONSTANT
