@@ -37,3 +37,14 @@ def test_the_mixture_errs_little_more_often_than_the_best_member(seed, n_members
     best = (1 - said[steps, :, labels]).sum(axis=0).min()
     regret = (1 - h[steps, labels]).sum() - best
     assert regret <= np.log(n_members) / RATE + RATE * 300 / 8 + 300 * np.log(1 / (1 - SHARE)) / RATE
+
+
+@given(seeds, st.integers(2, 12))
+def test_what_all_members_are_sure_of_is_not_more_than_sure(seed, n_members):
+    """Weights that sum to 1 sum to a little more if they are rounded."""
+    weights, said = np.random.default_rng(seed).dirichlet(np.ones(n_members)), np.zeros((1, n_members, 2))
+    said[:, :, 0] = 1.0
+    h = np.empty((1, 2))
+    assert mixture(said, weights * (1 + 1e-15)).max() <= 1.0
+    mix(said, np.zeros(1, np.int64), weights * (1 + 1e-15), h)
+    assert h.max() <= 1.0
