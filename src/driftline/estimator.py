@@ -30,6 +30,8 @@ S = TypeVar("S", bound=Predicted)
 class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier that follows a stream: all but the parameters and the learner."""
 
+    n_features_in_: int
+    feature_names_in_: LabelArray
     _learner: Learner[S]
     _also_reads: "tuple[type[OnlineClassifier[Any]], ...]" = ()
     """Other kinds whose files `load` reads."""
@@ -110,7 +112,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         if fresh:
             ClassList(expected).check(block.labels)
             self._start(X, block.rows, expected)
-        elif not np.isin(expected, self._classes.labels).all():
+        elif expected.size and not np.isin(expected, self._classes.labels).all():
             raise DataError(
                 f"classes {expected.tolist()} were not all announced at the first call, which knew "
                 f"{self._classes.labels.tolist()}; leave `classes` out, and new ones join as they come"

@@ -27,4 +27,5 @@ class FeatureMap(Protocol):
 
 def is_feature_map(features: object) -> bool:
     """Return whether this is a feature map of the user's own, and not a class of them."""
-    return isinstance(features, FeatureMap) and not isinstance(features, type)
+    # A word is none, which a protocol finds out slowly.
+    return not isinstance(features, str | type) and isinstance(features, FeatureMap)
