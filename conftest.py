@@ -2,6 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [f"src/driftline/adapters/{name}.py" for name in ("river", "capymoa") if find_spec(name) is None]
-if find_spec("plotly") is None:
-    collect_ignore.append("src/driftline/report/page.py")
+HOMES = {"river": "adapters/river", "capymoa": "adapters/capymoa.py", "plotly": "report/page.py"}
+collect_ignore = [f"src/driftline/{home}" for package, home in HOMES.items() if find_spec(package) is None]

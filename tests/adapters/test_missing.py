@@ -58,3 +58,12 @@ def test_without_java_the_message_says_so(without):
     without("capymoa", RuntimeError("Java not found."))
     with pytest.raises(MissingExtraError, match=r"CapyMOA needs Java \(Java not found.\); install a Java runtime"):
         CapyMOAClassifier("NaiveBayes").fit(*small_stream())
+
+
+def test_without_river_its_amrc_says_what_to_install_and_the_rest_can_be_imported(without, monkeypatch):
+    without("river", ModuleNotFoundError("No module named 'river'", name="river"))
+    monkeypatch.delitem(sys.modules, "driftline.adapters.river.amrc", raising=False)
+    with pytest.raises(MissingExtraError, match=r"needs river .*pip install 'driftline\[river\]'"):
+        from driftline.adapters.river import AMRC  # noqa: F401, PLC0415
+    with pytest.raises(ImportError, match="cannot import name 'AMRX'"):
+        from driftline.adapters.river import AMRX  # noqa: F401, PLC0415
