@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-HOMES = {"river": "adapters/river", "capymoa": "adapters/capymoa.py", "plotly": "report/page.py"}
+HOMES = {"river": "adapters/river", "capymoa": "adapters/capymoa", "plotly": "report/page.py"}
 collect_ignore = [f"src/driftline/{home}" for package, home in HOMES.items() if find_spec(package) is None]

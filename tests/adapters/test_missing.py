@@ -54,6 +54,13 @@ def test_without_capymoa_the_message_says_what_to_install(without):
             use()
 
 
+def test_without_capymoa_its_amrc_says_what_to_install(without, monkeypatch):
+    monkeypatch.delitem(sys.modules, "driftline.adapters.capymoa.amrc", raising=False)
+    without("capymoa", ModuleNotFoundError("No module named 'capymoa'", name="capymoa"))
+    with pytest.raises(MissingExtraError, match=r"needs CapyMOA .*pip install 'driftline\[capymoa\]'"):
+        from driftline.adapters.capymoa import AMRC  # noqa: F401, PLC0415
+
+
 def test_without_java_the_message_says_so(without):
     without("capymoa", RuntimeError("Java not found."))
     with pytest.raises(MissingExtraError, match=r"CapyMOA needs Java \(Java not found.\); install a Java runtime"):

@@ -151,7 +151,7 @@ class CapyMOAModel:
         """Return the class predicted, -1 if there is none, and what each class is given."""
         if self.trained is None:
             return -1, [0.0] * len(self.classes)
-        said = self.trained.predict_proba(_capymoa().core.Instance.from_array(self._schema, instance))
+        said = self.trained.predict_proba(capymoa_library().core.Instance.from_array(self._schema, instance))
         if said is None:
             return -1, [0.0] * len(self.classes)
         return int(np.argmax(said)), said.tolist()
@@ -160,7 +160,7 @@ class CapyMOAModel:
         """Learn the label of an instance."""
         if self.trained is None:
             self._make()
-        self.trained.train(_capymoa().core.LabeledInstance.from_array(self._schema, instance, label))
+        self.trained.train(capymoa_library().core.LabeledInstance.from_array(self._schema, instance, label))
 
     def _make(self) -> None:
         target = "class"
@@ -168,7 +168,7 @@ class CapyMOAModel:
             target += "_"
         categories = {self._columns[j]: [str(value) for value in values] for j, values in self._values.items()}
         categories[target] = [str(j) for j in range(len(self.classes))]
-        self._schema = _capymoa().stream.Schema.from_custom([*self._columns, target], target, categories)
+        self._schema = capymoa_library().stream.Schema.from_custom([*self._columns, target], target, categories)
         try:
             self.trained = self._kind(schema=self._schema, random_seed=self._seed, **self._options)
         except Exception as error:  # whatever Java raises
@@ -178,7 +178,7 @@ class CapyMOAModel:
         """Let CapyMOA write what is in Java."""
         file = io.BytesIO()
         try:
-            _capymoa().core.io.save_model((self._schema, self.trained), file)
+            capymoa_library().core.io.save_model((self._schema, self.trained), file)
         except Exception as error:  # whatever Java raises
             raise CheckpointError(
                 f"{self.name} cannot be copied or saved, because Java cannot write it ({error}); "
@@ -188,7 +188,7 @@ class CapyMOAModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state
-        self._schema, self.trained = _capymoa().core.io.load_model(io.BytesIO(state["trained"]))
+        self._schema, self.trained = capymoa_library().core.io.load_model(io.BytesIO(state["trained"]))
 
 
 def constructor(learner: str) -> Callable[..., CapyMOAClassifier]:
@@ -219,7 +219,7 @@ def finds_java() -> bool:
 
 def _learner_class(learner: Any) -> type:
     """Return the class of a learner, or refuse what is none."""
-    classifiers = vars(_capymoa().classifier)
+    classifiers = vars(capymoa_library().classifier)
     kind = classifiers.get(learner) if isinstance(learner, str) else learner
     if isinstance(kind, type) and callable(getattr(kind, "train", None)):
         return kind
@@ -232,7 +232,7 @@ def _options_of(kind: type) -> list[str]:
     return [name for name in inspect.signature(kind).parameters if name not in OURS]
 
 
-def _capymoa() -> Any:
+def capymoa_library() -> Any:
     """Import CapyMOA, which starts Java."""
     try:
         import capymoa.classifier  # noqa: PLC0415  # an extra may be missing

@@ -1,0 +1,142 @@
+"""AMRC as a classifier of CapyMOA."""
+
+from typing import Any
+
+import numpy as np
+
+import driftline.amrc as native
+from driftline.adapters.capymoa.classifier import capymoa_library
+from driftline.features import FeatureMap
+from driftline.types import Matrix, Vector
+
+capymoa_library()  # or say what is missing
+from capymoa.base import Classifier  # noqa: E402
+
+MISSING_LABEL = -1
+
+
+class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see pyproject.toml
+    """Adaptive minimax risk classifier for CapyMOA: follows a drifting stream and bounds its own error at every step.
+
+    It is `driftline.AMRC` behind CapyMOA's interface, with the classes of the schema announced: the same rows give the
+    same predictions and bounds. A nominal attribute becomes a column of 0 and 1 for each of its values. Missing values
+    count as their column's mean so far; an instance without a label is not learned.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the instances of the stream are like.
+    random_seed : int, default=1
+        Seed of the Fourier features, of what is drawn from the store and of the randomised rule.
+    features, n_components, order, scaling, coverage
+        See `driftline.AMRC`.
+
+    Examples
+    --------
+    >>> from capymoa.evaluation import prequential_evaluation
+    >>> from capymoa.stream.generator import RandomRBFGeneratorDrift
+    >>> from driftline.adapters.capymoa import AMRC
+    >>> stream = RandomRBFGeneratorDrift(magnitude_of_change=0.001)
+    >>> model = AMRC(stream.get_schema())
+    >>> results = prequential_evaluation(stream, model, max_instances=500)
+    >>> results.accuracy() > 50, 0 < model.error_bound <= 0.5
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        random_seed: int = 1,
+        *,
+        features: str | FeatureMap = "auto",
+        n_components: int = 200,
+        order: int = 1,
+        scaling: str = "running",
+        coverage: float = 0.95,
+    ) -> None:
+        super().__init__(schema, random_seed)
+        self.model = native.AMRC(
+            features=features,
+            n_components=n_components,
+            order=order,
+            scaling=scaling,
+            coverage=coverage,
+            random_state=random_seed,
+        )
+        header = schema.get_moa_header()
+        attributes = [header.inputAttribute(j) for j in range(schema.get_num_attributes())]
+        self._widths = [int(each.numValues()) if each.isNominal() else 0 for each in attributes]
+        """How many values a nominal attribute has; 0 for a number."""
+        self._classes = np.arange(schema.get_num_classes())
+
+    def train(self, instance: Any) -> None:
+        """Learn a labelled instance.
+
+        Parameters
+        ----------
+        instance : LabeledInstance
+            The instance; one whose label is missing is left out.
+        """
+        label = int(instance.y_index)
+        if label != MISSING_LABEL:
+            classes = None if self._has_learned else self._classes
+            self.model.partial_fit(self._row(instance.x), np.array([label]), classes=classes)
+
+    def predict_proba(self, instance: Any) -> Vector | None:
+        """Return the randomised rule h(y|x).
+
+        Parameters
+        ----------
+        instance : Instance
+            The instance.
+
+        Returns
+        -------
+        ndarray or None
+            The probability of each class of the schema; None before anything was learned.
+        """
+        return self.model.predict_proba(self._row(instance.x))[0] if self._has_learned else None
+
+    @property
+    def _has_learned(self) -> bool:
+        return self.model.__sklearn_is_fitted__()
+
+    def _row(self, x: Any) -> Matrix:
+        if not any(self._widths):
+            return np.array(x, dtype=np.float64)[None]
+        cells: list[float] = []
+        for value, width in zip(np.asarray(x, dtype=np.float64).tolist(), self._widths, strict=True):
+            cells += [value] if not width else _indicators(value, width)
+        return np.array([cells])
+
+    @property
+    def error_bound(self) -> float:
+        """The bound on the error probability of the next prediction, which is to hold at the share `coverage`."""
+        return self.model.error_bound_ if self._has_learned else 1.0
+
+    @property
+    def rate_bound(self) -> float:
+        """A smaller one, which is to hold on average over many predictions."""
+        return self.model.rate_bound_ if self._has_learned else 1.0
+
+    def mistake_bound(self, delta: float = 0.05) -> float:
+        """Return a bound on the mistakes that the randomised rule made in the instances learned so far.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+            Probability that the bound is allowed to fail.
+
+        Returns
+        -------
+        float
+            The number of mistakes.
+        """
+        return self.model.mistake_bound(delta) if self._has_learned else 0.0
+
+
+def _indicators(value: float, width: int) -> list[float]:
+    """Return 1 at the place of a nominal value and 0 elsewhere; NaN where it is missing."""
+    if np.isnan(value):
+        return [np.nan] * width
+    return [float(place == value) for place in range(width)]
