@@ -32,13 +32,14 @@ check: .venv/check ## Lint, types, docstrings and import contract.
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/numpydoc lint src/driftline/amrc.py src/driftline/paper.py src/driftline/estimator.py src/driftline/bounded.py src/driftline/bounds.py src/driftline/streams/*.py src/driftline/streams/files/stream.py src/driftline/evaluation/prequential.py src/driftline/registry.py src/driftline/report/entry.py src/driftline/report/page.py src/driftline/report/story.py src/driftline/tuning.py src/driftline/testing/kit.py
+	$(BIN)/numpydoc lint src/driftline/amrc.py src/driftline/paper.py src/driftline/estimator.py src/driftline/bounded.py src/driftline/bounds.py src/driftline/streams/*.py src/driftline/streams/files/stream.py src/driftline/evaluation/prequential.py src/driftline/registry.py src/driftline/adapters/river/amrc.py src/driftline/report/entry.py src/driftline/report/page.py src/driftline/report/story.py src/driftline/tuning.py src/driftline/testing/kit.py
 
 bench: .venv/bench ## Measure speed and memory, as ratios against references in the same run.
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_default.py
 	$(BIN)/python benchmarks/bench_evaluation.py
 	$(BIN)/python benchmarks/bench_baselines.py
+	$(BIN)/python benchmarks/bench_river.py
 
 docs: .venv/docs ## Build the documentation; a warning or a broken link within it is an error.
 	$(BIN)/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
