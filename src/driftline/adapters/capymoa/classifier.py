@@ -29,7 +29,7 @@ class CapyMOAClassifier(ForeignClassifier):
     Parameters
     ----------
     learner : str or type
-        The name of a class of `capymoa.classifier`, or a class like those.
+        The name of a class of ``capymoa.classifier``, or a class like those.
     options : mapping, optional
         Its parameters, but for `schema` and `random_seed`.
     nominal : mapping, optional
@@ -197,7 +197,7 @@ def constructor(learner: str) -> Callable[..., CapyMOAClassifier]:
     Parameters
     ----------
     learner : str
-        The name of a class of `capymoa.classifier`.
+        The name of a class of ``capymoa.classifier``.
 
     Returns
     -------
