@@ -18,9 +18,10 @@ MISSING_LABEL = -1
 class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see pyproject.toml
     """Adaptive minimax risk classifier for CapyMOA: follows a drifting stream and bounds its own error at every step.
 
-    It is `driftline.AMRC` behind CapyMOA's interface, with the classes of the schema announced: the same rows give the
-    same predictions and bounds. A nominal attribute becomes a column of 0 and 1 for each of its values. Missing values
-    count as their column's mean so far; an instance without a label is not learned.
+    It is `driftline.AMRC` behind CapyMOA's interface: the same rows give the same predictions and bounds. Classes join
+    as they come; those of the schema that have not come yet are given nothing. A nominal attribute becomes a column of
+    0 and 1 for each of its values. Missing values count as their column's mean so far; an instance without a label is
+    not learned.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         attributes = [header.inputAttribute(j) for j in range(schema.get_num_attributes())]
         self._widths = [int(each.numValues()) if each.isNominal() else 0 for each in attributes]
         """How many values a nominal attribute has; 0 for a number."""
-        self._classes = np.arange(schema.get_num_classes())
+        self._n_classes = int(schema.get_num_classes())
 
     def train(self, instance: Any) -> None:
         """Learn a labelled instance.
@@ -79,8 +80,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         """
         label = int(instance.y_index)
         if label != MISSING_LABEL:
-            classes = None if self._has_learned else self._classes
-            self.model.partial_fit(self._row(instance.x), np.array([label]), classes=classes)
+            self.model.partial_fit(self._row(instance.x), np.array([label]))
 
     def predict_proba(self, instance: Any) -> Vector | None:
         """Return the randomised rule h(y|x).
@@ -95,7 +95,26 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         ndarray or None
             The probability of each class of the schema; None before anything was learned.
         """
-        return self.model.predict_proba(self._row(instance.x))[0] if self._has_learned else None
+        if not self._has_learned:
+            return None
+        shares = np.zeros(self._n_classes)
+        shares[self.model.classes_] = self.model.predict_proba(self._row(instance.x))[0]
+        return shares
+
+    def predict(self, instance: Any) -> int | None:
+        """Return the most probable class; of several, that which came first, as the estimator does.
+
+        Parameters
+        ----------
+        instance : Instance
+            The instance.
+
+        Returns
+        -------
+        int or None
+            Its index in the schema; None before anything was learned.
+        """
+        return int(self.model.predict(self._row(instance.x))[0]) if self._has_learned else None
 
     @property
     def _has_learned(self) -> bool:
