@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from collections import Counter, defaultdict
 from datetime import date
 from fractions import Fraction
 
@@ -209,6 +210,17 @@ def test_what_is_missing_is_missing_however_it_is_said(gone):
     model.learn_one(row, True)
     assert model.n_missing == 1
     assert model.predict_proba_one(row) == model.predict_proba_one({"a": 3.0})
+
+
+def test_dictionaries_with_a_default_stay_as_they_are_and_lack_what_they_lack():
+    model = AMRC(**QUICK)
+    model.learn_one({"a": 1.0, "b": 2.0}, 0)
+    for x in (defaultdict(float, a=3.0), Counter(a=3)):
+        given = model.predict_proba_one(x)
+        model.learn_one(x, 1)
+        assert list(x) == ["a"]
+        assert given
+    assert model.n_missing == 2
 
 
 @pytest.mark.parametrize(

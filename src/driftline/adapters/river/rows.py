@@ -44,10 +44,7 @@ class FeatureRows:
 
     def of(self, x: Mapping[Hashable, Any]) -> Matrix:
         """Return a row of the features that have a column."""
-        try:
-            values = [x[name] for name in self.places]
-        except KeyError:
-            values = [x.get(name, math.nan) for name in self.places]
+        values = [x.get(name, math.nan) for name in self.places]  # some dictionaries would grow if asked otherwise
         try:
             row = np.array(values or [math.nan])
         except ValueError:  # lists of different lengths
