@@ -142,7 +142,7 @@ def test_what_is_written_through_a_link_leaves_the_link(folder, command):
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
 def test_an_interrupted_run_leaves_what_there_is(folder):
-    begun = folder / "begun"
+    begun, sent = folder / "begun", folder / "sent"
     code = f"""
 import pathlib, sys, time
 import driftline.evaluation.run as run
@@ -150,7 +150,8 @@ examine = run.Run._examine
 def slowly(self, rows, source):
     examine(self, rows, source)
     pathlib.Path({str(begun)!r}).touch()
-    time.sleep(0.05)
+    while not pathlib.Path({str(sent)!r}).exists():
+        time.sleep(0.01)
 run.Run._examine = slowly
 from driftline.cli import main
 sys.argv = ["driftline", "run", "my.csv", "--label", "class", "--model", "dwm",
@@ -162,6 +163,7 @@ main()
     while not begun.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
+    sent.touch()
     out, err = process.communicate(timeout=120)
     record = json.loads((folder / "r.json").read_text())
     assert process.returncode == 130, err
