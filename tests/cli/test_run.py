@@ -144,7 +144,8 @@ def test_what_is_written_through_a_link_leaves_the_link(folder, command):
 def test_an_interrupted_run_leaves_what_there_is(folder):
     begun, sent = folder / "begun", folder / "sent"
     code = f"""
-import pathlib, sys, time
+import pathlib, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
 import driftline.evaluation.run as run
 examine = run.Run._examine
 def slowly(self, rows, source):
