@@ -106,7 +106,7 @@ WRONG = {
     "a path through a file": (None, ("run", "my.csv/x.csv", *LABEL), 2, "there is no file"),
     "an empty name": (None, ("run", "", *LABEL), 2, "there is no file"),
     # labels
-    "no label": (None, ("run", "my.csv"), 2, "pass label="),
+    "no label": (None, ("run", "my.csv"), 2, "pass --label"),
     "an unknown label": (None, ("run", "my.csv", "--label", "clas"), 1, "did you mean 'class'?"),
     "a position beyond the columns": (None, ("run", "my.csv", "--label", "9"), 1, "there are 5 columns"),
     "a label with one value": (_one_value, ("run", "one.csv", *LABEL), 1, "always 'yes' (40 rows)"),

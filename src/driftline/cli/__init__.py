@@ -4,6 +4,7 @@ Exit codes: 0 if all went well; 1 if it failed, because of the data, the disk or
 wrongly; 130 if it was interrupted, after what there was by then has been written.
 """
 
+import re
 import sys
 import warnings
 
@@ -31,7 +32,7 @@ def main() -> None:
     except misuse as error:
         _leave(*_explained(error))
     except DriftlineError as error:
-        _leave(str(error), MISUSED if isinstance(error, ConfigError) else FAILED)
+        _leave(as_options(str(error)), MISUSED if isinstance(error, ConfigError) else FAILED)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _leave(f"{place}{error.strerror or error}", FAILED)
@@ -39,6 +40,21 @@ def main() -> None:
         _leave("there is not enough memory; use fewer columns, or smaller parameters", FAILED)
     except KeyboardInterrupt:
         _leave("interrupted", INTERRUPTED)
+
+
+def as_options(said: str) -> str:
+    """Return what the library says of its arguments in terms of the options that stand for them here.
+
+    Examples
+    --------
+    >>> as_options("my.csv: label='clas' is the name of no column")
+    "my.csv: --label 'clas' is the name of no column"
+    >>> as_options("expected 5 cells (on_bad_row='skip' goes on without such rows)")
+    'expected 5 cells (--on-bad-row skip goes on without such rows)'
+    """
+    said = said.replace("on_bad_row='skip'", "--on-bad-row skip")
+    said = said.replace("header=True", "--header").replace("header=False", "--no-header")
+    return re.sub(r"\b(label|time|ignore|categorical|delimiter|encoding)= ?", r"--\1 ", said)
 
 
 def _explained(error: Exception) -> tuple[str, int]:
