@@ -167,7 +167,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     estimator
         The model, of the kind that was saved.
     """
-    kind = read_checkpoint(path)[0].get("estimator", "AMRC")
+    kind = read_checkpoint(path)[0].get("estimator", "AMRC")  # which also reads the first files, that do not say it
     homes = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.is_ours}
     if kind not in homes:
         raise CheckpointError(f"{path} holds a model of the kind {kind}, which this driftline does not have")

@@ -209,6 +209,12 @@ def test_what_is_wrong_is_said_in_two_lines_and_by_the_exit_code(folder, command
     assert sorted(path.name for path in folder.iterdir()) == before  # nothing is left behind
 
 
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs a device that takes anything")
+def test_a_device_takes_more_than_one_output(folder, command):
+    assert command("run", "my.csv", *FAST, "--json", "/dev/null", "--save", "/dev/null", "--quiet") == (0, "", "")
+    assert not Path("/dev/null").is_file()
+
+
 def test_what_cannot_be_printed_was_written(folder, command, monkeypatch):
     def closed(*_):
         raise BrokenPipeError

@@ -77,7 +77,7 @@ def _record(entries: Sequence[Entry], ranked: Sequence[Comparison], candidates: 
     first = by_name[entries[0].name]
     shared = {name: first[name] for name in ("schema", "stream", "n_rows", "n_classes", "command", "versions")}
     finished = len(entries) == len(candidates)
-    models = [by_name[place.name] | asdict(place) | {"name": place.name} for place in ranked]
+    models = [by_name[place.name] | asdict(place) for place in ranked]
     return {**shared, "finished": finished, "models": models}
 
 
@@ -105,9 +105,7 @@ def _show(entries: Sequence[Entry], ranked: Sequence[Comparison]) -> None:
 
 def _behind(place: Comparison) -> str:
     """Return by how many points of a hundred a classifier is behind, with the interval if there is one."""
-    if place.rank < 2.0 and place.behind == 0.0:
-        return ""
     points = f"{100 * place.behind:+.2f}"
     if place.low is None or place.high is None:
-        return points
+        return points if place.behind else ""
     return f"{points} [{100 * place.low:+.2f}, {100 * place.high:+.2f}]"

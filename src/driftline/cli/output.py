@@ -41,13 +41,14 @@ def versions() -> dict[str, str]:
 
 def check_outputs(inputs: Sequence[str | Path], **outputs: Path | None) -> None:
     """Refuse what cannot be written, or would be written over what is read or written too, before anything is run."""
-    taken = {os.path.realpath(path): f"{path}, which is read" for path in inputs}
+    taken = {os.path.realpath(path): f"{path}, which is read" for path in inputs if os.path.exists(path)}
     for name, path in outputs.items():
         if path is None:
             continue
         option, place = f"--{name}", "-" if path == STDOUT else os.path.realpath(path)
         _check_writable(path, option)
-        if place in taken and (place == "-" or not path.exists() or path.is_file()):
+        is_device = path.exists() and not path.is_file()  # such as /dev/null, which takes anything
+        if place in taken and not is_device:
             raise ConfigError(f"{option} would write over {taken[place]}; choose another file")
         taken[place] = f"what {option} writes to {path}"
 
@@ -87,12 +88,8 @@ def named(path: Path) -> Iterator[None]:
 
 def write_json(content: Any, path: Path) -> None:
     """Write something for programs; half characters, of names that are no UTF-8, become escapes, as JSON knows them."""
-    write(
-        path,
-        (json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(
-            errors="backslashreplace"
-        ),
-    )
+    text = json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    write(path, f"{text}\n".encode(errors="backslashreplace"))
 
 
 def _plain(value: Any) -> Any:
