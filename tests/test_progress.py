@@ -1,4 +1,8 @@
+import os
 import sys
+from types import SimpleNamespace
+
+import pytest
 
 from driftline._progress import ProgressBar
 
@@ -13,25 +17,65 @@ def test_a_bar_goes_to_the_standard_error_of_a_terminal(capsys, monkeypatch):
     assert "reading" in captured.err
 
 
-def test_without_a_terminal_nothing_is_shown(capsys):
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that is set by hand."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("driftline._progress.time", SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
+
+
+def test_without_a_terminal_short_work_says_nothing(capsys, clock):
     with ProgressBar("reading", 10, unit="rows", shown=True) as bar:
-        bar.advance(10)
+        bar.advance(4)
+        clock.now = 59.0
+        bar.advance(6)
     assert capsys.readouterr().err == ""
 
 
-def test_a_bar_of_unknown_length_can_be_shown():
+def test_without_a_terminal_long_work_says_a_line_a_minute(capsys, clock):
+    with ProgressBar("reading", 10_000, unit="rows", shown=True) as bar:
+        for _ in range(10):
+            clock.now += 20.0
+            bar.advance(1_000, "error 25.0%")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        "reading: 3,000 of 10,000 rows, error 25.0%",
+        "reading: 6,000 of 10,000 rows, error 25.0%",
+        "reading: 9,000 of 10,000 rows, error 25.0%",
+    ]
+
+
+def test_a_line_of_work_of_unknown_length_says_what_is_done(capsys, clock):
     with ProgressBar("downloading", None, unit="bytes", shown=True) as bar:
-        bar.advance(4)
+        clock.now = 60.0
+        bar.advance(4_096)
+    assert capsys.readouterr().err == "downloading: 4,096 bytes\n"
 
 
-def test_without_rich_nothing_is_shown_and_nothing_fails(capsys, monkeypatch):
+def test_work_goes_on_if_nobody_listens(monkeypatch, clock):
+    bar = ProgressBar("reading", 10, unit="rows", shown=True)
+    clock.now = 60.0
+    monkeypatch.setattr(sys, "stderr", None)
+    bar.advance(5)
+    with open(os.devnull) as not_to_be_written_to:
+        clock.now = 120.0
+        monkeypatch.setattr(sys, "stderr", not_to_be_written_to)
+        bar.advance(5)
+
+
+def test_without_rich_there_are_lines_on_a_terminal_too(capsys, clock, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setitem(sys.modules, "rich", None)
     with ProgressBar("reading", 10, unit="rows", shown=True) as bar:
+        clock.now = 60.0
         bar.advance(10)
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "reading: 10 of 10 rows\n"
 
 
-def test_a_bar_that_is_not_wanted_shows_nothing(capsys):
+def test_a_bar_that_is_not_wanted_shows_nothing(capsys, clock):
     with ProgressBar("reading", 10, unit="rows", shown=False) as bar:
+        clock.now = 60.0
         bar.advance(10)
     assert capsys.readouterr().err == ""
