@@ -157,9 +157,10 @@ class AMRC(BoundedClassifier):
     def observe(self, X: Any, classes: Any = None) -> Self:
         """Take note of rows that are predicted now and whose labels will come later, by `partial_fit`.
 
-        The calibrated bounds and the weights of the members then go by what was said of them now, with the delay that
-        labels have. Rows are found again by their values. While some wait, rows that were not observed are learned,
-        but do not count for weights and bounds; of more than 100,000 that wait, the oldest are given up.
+        The calibrated bounds then go by what was said of them now, with the delay that labels have. The weights of the
+        members go by that and by what is said when the label comes, whichever proves better. Rows are found again by
+        their values. While some wait, rows that were not observed are learned, but do not count for weights and
+        bounds; of more than 100,000 that wait, the oldest are given up.
 
         Parameters
         ----------

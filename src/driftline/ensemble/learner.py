@@ -54,6 +54,8 @@ class EnsembleLearner:
         self.certificate = Certificate(coverage)
         n_members = sum(space.n_members for space in spaces)
         self.weights = np.full(n_members, 1.0 / n_members)
+        self._ways = np.tile(self.weights, (2, 1))
+        self._trust = np.full(2, 0.5)
         self.n_classes = 0
         self._pending = Pending()
 
@@ -150,32 +152,41 @@ class EnsembleLearner:
         return answer
 
     def _judged(self, said: Vector, labels: Labels, waited: list[Waiting | None]) -> tuple[Matrix, Vector, Vector]:
-        """Weigh the members by what they said; return the mixture and both bounds, as they were before each row.
+        """Weigh the members; return the mixture and both bounds, as they were before each row.
 
-        While rows wait, what counts is what was said of them when they were observed. What would be said of others
-        now, after labels of later rows, does not count.
+        Of rows that waited there are two ways to weigh: by what was said of them when they were observed, which shows
+        who is good at predicting with that delay; and by what is said of them now, before their labels are learned,
+        which shows sooner who follows the stream. Either can be far better than the other, so the weights are a
+        mixture of both ways, which are themselves weighed by what they said then. Bounds go by what was said then.
+        While some rows wait, others do not count: some of them may be older than labels that are already learned.
         """
         h, n = np.empty((len(labels), self.n_classes)), len(labels)
         if not waited:
             mix(said, labels, self.weights, h)
+            self._ways[:] = self.weights
             return h, *self.certificate.advance(1.0 - h[np.arange(n), labels], self.n_classes)
         bounds, rates = np.empty(n), np.empty(n)
         for t, row in enumerate(waited):
             bounds[t], rates[t] = self.error_bound, self.rate_bound
+            this = slice(t, t + 1)
             if row is None:
-                h[t] = mixture(said[t : t + 1], self.weights)[0]
+                h[this] = mixture(said[this], self.weights)
                 continue
-            mix(row.said[None], labels[t : t + 1], self.weights, h[t : t + 1])
+            mix(row.said[None], labels[this], self._ways[0], h[this])
+            mix(said[this], labels[this], self._ways[1], h[this])
+            mix(row.ways[None], labels[this], self._trust, h[this])
+            self.weights = self._trust @ self._ways
             h[t] = row.h
-            self.certificate.advance(1.0 - row.h[labels[t : t + 1]], self.n_classes)
+            self.certificate.advance(1.0 - row.h[labels[this]], self.n_classes)
         return h, bounds, rates
 
     def observe(self, X: Matrix) -> None:
-        """Let raw rows wait for their labels: what is said of them now is what counts when these come."""
+        """Let raw rows wait for their labels: what is said of them now counts when these come."""
         with self._unless_refused():
             Z = self._columns.advance(X)
             said = self._say(Z)
-        for entries in zip(X, Z, said, mixture(said, self.weights), strict=True):
+        ways = np.stack([mixture(said, weights) for weights in self._ways], axis=1)
+        for entries in zip(X, Z, said, ways, mixture(said, self.weights), strict=True):
             self._pending.add(Waiting(*entries))
 
     def _prepared(self, X: Matrix, waited: list[Waiting | None]) -> Matrix:
@@ -243,14 +254,14 @@ class EnsembleLearner:
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""
-        arrays: State = {"weights": self.weights}
+        arrays: State = {"weights": self.weights, "ways": self._ways, "trust": self._trust}
         for part, owner in self._parts().items():
             arrays |= {f"{part}/{name}": array for name, array in owner.state().items()}
         return arrays
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        self.weights = np.array(state["weights"])
+        self.weights, self._ways, self._trust = (np.array(state[name]) for name in ("weights", "ways", "trust"))
         for part, owner in self._parts().items():
             prefix = f"{part}/"
             own = {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}

@@ -21,13 +21,16 @@ class Waiting:
         The row, raw and prepared.
     said : ndarray of shape (n_members, n_classes)
         What each member said.
+    ways : ndarray of shape (2, n_classes)
+        What the mixture would have said with either way of weighing members.
     h : ndarray of shape (n_classes,)
-        What the mixture said.
+        What it said.
     """
 
     x: Vector
     z: Vector
     said: Matrix
+    ways: Matrix
     h: Vector
 
 
@@ -63,8 +66,9 @@ class Pending:
 
     def add_class(self) -> None:
         """Let nobody have expected a class that joins."""
+        grown = ((0, 0), (0, 1))
         self._rows = {
-            place: replace(row, said=np.pad(row.said, ((0, 0), (0, 1))), h=np.pad(row.h, (0, 1)))
+            place: replace(row, said=np.pad(row.said, grown), ways=np.pad(row.ways, grown), h=np.pad(row.h, (0, 1)))
             for place, row in self._rows.items()
         }
 
