@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import twins
 from driftline.kernels.dense import is_dense, mark_extreme, minimize_densely
-from driftline.kernels.rows import empty_rows, evict, with_class, write_row
+from driftline.kernels.rows import empty_rows, evict, row_value, with_class, write_row
 from driftline.kernels.search import minimize_by_search
 from driftline.kernels.simplex import support_value
 from driftline.kernels.vectors import step_sizes
@@ -232,9 +232,25 @@ def test_evaluating_all_rows_and_searching_among_them_give_the_same_iterates(see
         assert np.array_equal(dense[1][order], searched[1][other])
 
 
+@given(seeds, st.integers(1, 5), st.integers(1, 6), st.data())
+def test_no_row_changes_faster_than_its_slope_says(seed, c, d, data):
+    rng = np.random.default_rng(seed)
+    members = np.array(data.draw(st.lists(st.booleans(), min_size=c, max_size=c).filter(any)))
+    rows = empty_rows(1, d)._replace(members=np.zeros((4, c), dtype=bool))
+    write_row(rows, 0, rng.normal(size=(1, d)), members, 0)
+    mu, step = rng.normal(size=(2, c, d))
+    for direction in (step, np.outer(members, rows.instances[0])):  # any, and the one in which it changes fastest
+        change = row_value(rows.instances, rows.members, rows.sizes, 0, mu + direction) - row_value(
+            rows.instances, rows.members, rows.sizes, 0, mu
+        )
+        moved = np.linalg.norm(direction.sum(axis=0) / c if members.all() else direction)
+        assert abs(change) <= rows.slopes[0] * moved * (1 + 1e-9) + 1e-12
+    assert abs(change) == pytest.approx(rows.slopes[0] * moved)
+
+
 @given(st.integers(1, 8), st.integers(1, 80), st.integers(1, 40))
 def test_all_rows_are_evaluated_only_where_there_is_room_for_all_of_the_newest(c, d, n_kept):
-    n_slots = empty_rows(n_kept, d).norms.size
+    n_slots = empty_rows(n_kept, d).slopes.size
     for n_rows in range(n_kept + 1):
         assert not is_dense(c, d, n_rows, n_slots) or n_rows + 2**c - 1 <= n_slots
 

@@ -226,7 +226,7 @@ def iterate(rows: Rows, work: Work, steps: Matrix, clock: int) -> None:
     chosen, F, levels, values, pulls, x, mu, bar, lam, before, best = work
     best_risk, steepest, size, n = np.inf, 0.0, 1.0, len(pulls)
     for i in range(n):
-        steepest = max(steepest, rows.norms[i])
+        steepest = max(steepest, rows.slopes[i])
     for j in range(x.size):
         size += steepest * abs(x[j])
     for l in range(1, len(steps)):  # noqa: E741  # the paper's letter

@@ -34,7 +34,7 @@ def minimize(
     these rows. Return the best iterate, φ and R there, and the number of rows kept.
     """
     c, d = start.shape
-    if is_dense(c, d, n_rows, rows.norms.size):
+    if is_dense(c, d, n_rows, rows.slopes.size):
         mu, n = minimize_densely(rows, n_rows, psi, mean, width, start, steps, clock)
     else:
         mu, n = minimize_by_search(rows, n_rows, psi, mean, width, start, steps, clock)

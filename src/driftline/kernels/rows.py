@@ -4,6 +4,7 @@ Row i stands for ``v_i(μ) = f_iᵀμ - h_i``, where f_i has ψ_i/|C_i| for the 
 h_i = 1/|C_i|.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ class Rows(NamedTuple):
     """Clock when the row was last used as a subgradient."""
     singles: Singles
     """ψ_i in single precision."""
-    norms: Vector
-    """‖ψ_i‖."""
+    slopes: Vector
+    """How fast v_i can change: ‖f_i‖, as μ moves; for a row of all classes ‖ψ_i‖, as Σ_y μ_y / c does."""
     sizes: Indices
     """|C_i|."""
 
@@ -45,7 +46,7 @@ def empty_rows(n_kept: int, n_features: int) -> Rows:
         births=np.zeros(n, np.int64),
         last_used=np.full(n, NEVER, np.int64),
         singles=aligned((n * d + 1) // 2).view(np.float32)[: n * d].reshape(n, d),
-        norms=np.zeros(n),
+        slopes=np.zeros(n),
         sizes=np.zeros(n, np.int64),
     )
 
@@ -67,7 +68,7 @@ def write_row(rows: Rows, i: int, psi: Matrix, subset: Flags, birth: int) -> Non
         size += subset[y]
     rows.births[i] = birth
     rows.last_used[i] = NEVER
-    rows.norms[i] = norm(psi, 0)
+    rows.slopes[i] = norm(psi, 0) / (1.0 if size == subset.size else math.sqrt(size))
     rows.sizes[i] = size
 
 
@@ -164,7 +165,7 @@ def evict(rows: Rows, n: int, n_kept: int) -> int:
     for i in range(n):
         if rows.last_used[i] >= oldest:
             rows.instances[n_left], rows.members[n_left] = rows.instances[i], rows.members[i]
-            rows.singles[n_left], rows.norms[n_left] = rows.singles[i], rows.norms[i]
+            rows.singles[n_left], rows.slopes[n_left] = rows.singles[i], rows.slopes[i]
             rows.births[n_left], rows.last_used[n_left] = rows.births[i], rows.last_used[i]
             rows.sizes[n_left] = rows.sizes[i]
             n_left += 1

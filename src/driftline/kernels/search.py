@@ -2,7 +2,7 @@
 
 Most of the time goes into finding the row that attains φ. It is found exactly while evaluating few rows, because
 
-* v_i moves by at most ‖ψ_i‖ times the path of μ, so that ``key_i + ‖ψ_i‖ path`` bounds it from above, and a row is
+* v_i moves by at most ‖f_i‖ times the path of μ, so that ``key_i + ‖f_i‖ path`` bounds it from above, and a row is
   evaluated only if its bound reaches the maximum; rows far below are not even looked at until μ has moved that far;
 * a row of all classes, the commonest, depends on μ through σ = Σ_y μ_y alone, and the change of σ since it was last
   anchored is so small that single precision tells all rows apart but near ties;
@@ -63,7 +63,7 @@ class Work(NamedTuple):
     saved: Matrix
     """x and bar at two checkpoints, (2, 2, m)."""
     keys: Vector
-    """v_i ≤ keys_i + norms_i path."""
+    """v_i ≤ keys_i + slopes_i path."""
     bases: Vector
     """v_i when σ was last anchored; NaN if not evaluated since."""
     near: Indices
@@ -156,7 +156,7 @@ def resolve(
     for k in range(n_near):
         j = work.near[k]
         path = path_full if rows.sizes[j] == c else path_proper
-        if work.keys[j] + rows.norms[j] * path >= floor:
+        if work.keys[j] + rows.slopes[j] * path >= floor:
             value = row_value(rows.instances, rows.members, rows.sizes, j, work.mu)
             if value > top or (value == top and precedes(rows.births, rows.sizes, rows.members, j, i)):
                 top, i = value, j
@@ -170,7 +170,7 @@ def divide(
     """List as near those of n rows that may reach their floor; return their number and the bounds of the others."""
     n_near, far_full, far_proper, c = 0, -np.inf, -np.inf, work.mu.shape[0]
     for j in range(n):
-        bound = work.keys[j] + rows.norms[j] * (path_full if rows.sizes[j] == c else path_proper)
+        bound = work.keys[j] + rows.slopes[j] * (path_full if rows.sizes[j] == c else path_proper)
         if bound >= (floor_full if rows.sizes[j] == c else floor_proper):
             work.near[n_near] = j
             n_near += 1
@@ -214,14 +214,14 @@ def iterate(rows: Rows, n: int, n_own: int, work: Work, steps: Matrix, clock: in
     near rows whose bounds reach its value are evaluated, all before any comparison, so that their products overlap.
     Paths and steps are those of σ/c for rows of all classes ("full"), and those of μ for the others ("proper").
     """
-    instances, members, births, last_used, singles, norms, sizes = rows
+    instances, members, births, last_used, singles, slopes, sizes = rows
     psi, x, mu, bar, tau, lam, sigma, drift, partial, pulls, used, saved = work[:12]
     keys, bases, near, picked, values, own, scores, order, subset = work[12:]
     (c, d), h = mu.shape, 1.0 / mu.shape[0]
     first_new, n_near, lead = n, 0, n - 1
     steepest, newest_key, newest_norm = norm(psi, 0), np.inf, norm(psi, 0)
     for j in range(n):
-        steepest = max(steepest, norms[j])
+        steepest = max(steepest, slopes[j])
     # The error of a product of d terms, summed in 8 parts or more, for a drift of length 1.
     slack = steepest * (64 + d / 8) * 2.0**-24
     path_full, path_proper, reach, step_full, step_proper = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -251,13 +251,13 @@ def iterate(rows: Rows, n: int, n_own: int, work: Work, steps: Matrix, clock: in
         for k in range(n_near):
             j = near[k]
             picked[n_picked] = j
-            n_picked += (keys[j] + norms[j] * (path_full if sizes[j] == c else path_proper) >= least) & (j != lead)
+            n_picked += (keys[j] + slopes[j] * (path_full if sizes[j] == c else path_proper) >= least) & (j != lead)
         for k in range(1, n_picked):
             values[k] = estimate(instances, members, singles, sizes, picked[k], mu, sigma, drift, bases, h)
         top, second, i, rival = -np.inf, -np.inf, lead, lead
         for k in range(n_picked):
             j, value = picked[k], values[k]
-            keys[j] = value + error - norms[j] * (path_full if sizes[j] == c else path_proper)
+            keys[j] = value + error - slopes[j] * (path_full if sizes[j] == c else path_proper)
             if value > top:
                 top, second, i, rival = value, top, j, i
             elif value > second:
@@ -280,7 +280,7 @@ def iterate(rows: Rows, n: int, n_own: int, work: Work, steps: Matrix, clock: in
                 top = row_value(instances, members, sizes, i, mu)
             if value >= top:
                 k = find_subset(members, own[:n_own], subset)
-                if k < 0 and n == norms.size:
+                if k < 0 and n == slopes.size:
                     # So many rows were used since that the one recycled would not be kept; but the best iterate may
                     # need it to be replayed, which is therefore done first.
                     k = least_recent(last_used, first_new)
@@ -322,7 +322,7 @@ def minimize_by_search(
     rows: Rows, n: int, psi: Vector, mean: Matrix, width: Matrix, start: Matrix, steps: Matrix, clock: int
 ) -> tuple[Matrix, int]:
     """Run Alg. 4 on n kept rows and those of the instance ψ; return the best iterate and the number of rows."""
-    work = new_work(rows.norms.size, psi, mean, width, start, len(steps) - 2)
+    work = new_work(rows.slopes.size, psi, mean, width, start, len(steps) - 2)
     n, n_own = admit(rows, n, work, clock)
     n, page = iterate(rows, n, n_own, work, steps, clock)
     return work.saved[page, 0].copy().reshape(start.shape), n
