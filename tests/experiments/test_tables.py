@@ -83,7 +83,8 @@ def test_a_mistyped_experiment_is_refused_with_a_suggestion():
         ({"method": [{"row": "A", "model": "rbp", "published": [1.0]}]}, "A has 1 figures for 2 streams"),
         ({"method": [{"row": "A", "model": "rbp", "measure": "errors"}]}, "has the measure 'errors'"),
         ({"method": [{"row": "A", "model": "rbp", "tuned_as": "B"}]}, "tuned as 'B', which is no row"),
-        ({"method": [{"row": "A", "model": "rbp", "remarks": {"email": "Far."}}]}, "remarks on email"),
+        ({"method": [{"row": "A", "model": "rbp", "remarks": {"email": "Far."}}]}, "A names email"),
+        ({"method": [{"row": "A", "model": "rbp", "one_seed": ["email"]}]}, "A names email"),
         ({"usual": {"whole": {"chess": ["B"]}}}, "expected a stream and rows of its own"),
         ({"kind": "pie"}, "the kind is 'pie'"),
     ],
@@ -196,6 +197,12 @@ def test_cells_are_means_over_seeds_in_percent(small_files, monkeypatch):
     monkeypatch.setattr(Run, "perform", perform)
     table = made(parsed("test", SPEC), Store(small_files))
     assert [row.cells[0].value for row in table.rows] == pytest.approx([20.0, 25.0, 20.0])
+    forgetron, rbp, majority = SPEC["method"]
+    table = made(
+        parsed("test", SPEC | {"method": [forgetron, rbp | {"one_seed": ["german"]}, majority]}), Store(small_files)
+    )
+    assert [cell.value for cell in table.rows[1].cells[:2]] == pytest.approx([25.0, 20.0])
+    assert "RBP: mean over the seeds 0 to 1, seed 0 alone on german" in notes(table)
 
 
 def test_an_evaluation_that_was_interrupted_is_no_result(small_files, monkeypatch):

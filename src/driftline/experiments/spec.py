@@ -43,6 +43,8 @@ class Method:
         How much of a stream that may see, if less than the others.
     seeds : int
         Over how many seeds the mean is taken.
+    one_seed : tuple of str
+        The streams on which it takes so long that it is run with the first seed alone.
     ours : bool
         Whether it is no row of the paper's: it does not look ahead, neither to scale columns nor to tune.
     note : str
@@ -61,6 +63,7 @@ class Method:
     tuned_as: str | None = None
     tuning_rows: int | None = None
     seeds: int = 1
+    one_seed: tuple[str, ...] = ()
     ours: bool = False
     note: str = ""
     remarks: dict[str, str] = field(default_factory=dict)
@@ -187,7 +190,8 @@ def parsed(name: str, content: dict[str, Any]) -> Experiment:
     for stream in streams:
         describe(stream)
     methods = tuple(
-        Method(**entry | {"published": tuple(entry.get("published", ()))}) for entry in content.get("method", ())
+        Method(**entry | {each: tuple(entry.get(each, ())) for each in ("published", "one_seed")})
+        for entry in content.get("method", ())
     )
     _check_methods(name, methods, streams)
     return Experiment(
@@ -234,8 +238,6 @@ def _check_methods(name: str, methods: tuple[Method, ...], streams: tuple[str, .
             raise ConfigError(f"{name}: {method.row} has {len(method.published)} figures for {len(streams)} streams")
         if method.tuned_as is not None and method.tuned_as not in rows:
             raise ConfigError(f"{name}: {method.row} is tuned as {method.tuned_as!r}, which is no row")
-        unknown = set(method.remarks) - set(streams)
+        unknown = {*method.remarks, *method.one_seed} - set(streams)
         if unknown:
-            raise ConfigError(
-                f"{name}: {method.row} has remarks on {', '.join(sorted(unknown))}, which it is not run on"
-            )
+            raise ConfigError(f"{name}: {method.row} names {', '.join(sorted(unknown))}, which it is not run on")

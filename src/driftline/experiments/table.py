@@ -182,7 +182,7 @@ class Plan:
                 self._n_rows(method, stream),
                 looks_ahead=not method.ours,
             )
-            for seed in range(method.seeds)
+            for seed in range(1 if stream in method.one_seed else method.seeds)
         ]
 
     def _n_rows(self, method: Method, stream: str) -> int | None:
@@ -193,8 +193,16 @@ class Plan:
     def row(self, method: Method, chosen: dict[str, Outcome], evaluated: dict[str, Outcome]) -> Row:
         """Return the row of a method."""
         cells = tuple(self._cell(method, stream, chosen, evaluated) for stream in self.level.streams)
-        seeds = f"mean over the seeds 0 to {method.seeds - 1}" if method.seeds > 1 else ""
-        return Row(method.row, cells, method.ours, "; ".join(filter(None, [method.note, seeds])))
+        return Row(method.row, cells, method.ours, "; ".join(filter(None, [method.note, self._seeds(method)])))
+
+    def _seeds(self, method: Method) -> str:
+        """Say over which seeds the mean is taken, if over several."""
+        if method.seeds == 1:
+            return ""
+        single = [stream for stream in self.level.streams if stream in method.one_seed]
+        return f"mean over the seeds 0 to {method.seeds - 1}" + (
+            f", seed 0 alone on {', '.join(single)}" if single else ""
+        )
 
     def _cell(self, method: Method, stream: str, chosen: dict[str, Outcome], evaluated: dict[str, Outcome]) -> Cell:
         published = method.published[self._places[stream]] if method.published else None
