@@ -32,7 +32,7 @@ def one_way(place):
     """Let all trust be in one of the two ways of weighing the members."""
 
     def mix_unless_trust(said, labels, weights, h):
-        if weights.size == 2:
+        if weights.size == 2:  # there are more members than that
             weights[:] = 0.0
             weights[place] = 1.0
         else:
@@ -87,9 +87,11 @@ def measure(names, console):
 def main():
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", choices=[[], *STREAMS], metavar="STREAM", help="all by default")
+    parser.add_argument("names", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}; all by default")
     parser.add_argument("--write", action="store_true", help="write results/late_labels.md")
     arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(STREAMS):
+        parser.error(f"expected some of {', '.join(STREAMS)}; got {', '.join(sorted(unknown))}")
     lines = measure(arguments.names or STREAMS, Console(width=200))
     columns = ["stream", "rows late", *MODELS, "AMRC's randomised rule", "its mean bound"]
     if arguments.write:

@@ -143,6 +143,10 @@ def test_a_class_that_joins_while_rows_wait_was_expected_by_nobody(rows):
     model = AMRC(features="linear").partial_fit(X[:50], y[:50])
     model.observe(X[50:60])
     model.partial_fit(X[60:61], [7])
+    waiting = model._learner._pending.state()
+    for name in ("said", "ways", "h"):
+        assert waiting[name].shape[-1] == 3
+        assert not waiting[name][..., 2].any()
     model.partial_fit(X[50:60], np.full(10, 7))
     assert model.classes_.tolist()[-1] == 7
     assert model.calibrated_bound_ > 0.3
