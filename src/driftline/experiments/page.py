@@ -11,7 +11,7 @@ from driftline.experiments.table import FAR, Cell, Row, Table
 
 STYLE = """\
 :root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 88rem; padding: 0 1rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #8884; white-space: nowrap; }
@@ -45,6 +45,7 @@ def to_html(title: str, sections: Mapping[str, Section]) -> str:
         _figure(name, shown) if isinstance(shown, Figure) else _table(name, shown) for name, shown in sections.items()
     )
     links = " · ".join(f'<a href="#{name}">{name}</a>' for name in sections)
+    head = f"<h1>{escape(title)}</h1>\n<p>{links}</p>" if len(sections) > 1 else ""  # one alone has its own heading
     return f"""\
 <!doctype html>
 <html lang="en">
@@ -53,8 +54,7 @@ def to_html(title: str, sections: Mapping[str, Section]) -> str:
 <title>{escape(title)}</title>
 <style>
 {STYLE}</style>
-<h1>{escape(title)}</h1>
-<p>{links if len(sections) > 1 else ""}</p>
+{head}
 {body}
 </html>
 """
