@@ -85,6 +85,7 @@ def test_a_mistyped_experiment_is_refused_with_a_suggestion():
         ({"method": [{"row": "A", "model": "rbp", "tuned_as": "B"}]}, "tuned as 'B', which is no row"),
         ({"method": [{"row": "A", "model": "rbp", "remarks": {"email": "Far."}}]}, "A names email"),
         ({"method": [{"row": "A", "model": "rbp", "one_seed": ["email"]}]}, "A names email"),
+        ({"method": [{"row": "A", "model": "rbp", "one_range": ["email"]}]}, "A names email"),
         ({"usual": {"whole": {"chess": ["B"]}}}, "expected a stream and rows of its own"),
         ({"kind": "pie"}, "the kind is 'pie'"),
     ],
@@ -118,12 +119,29 @@ def test_the_plan_is_what_the_spec_says(small_files):
     scale = done["scale", "forgetron"]["result"]["scale"]
     assert done["evaluation", "forgetron"]["run"]["parameters"] == {"scale": scale}
     assert done["evaluation", "rbp"]["run"]["parameters"]["scale"] == scale  # as whose it is tuned
-    assert {model: run["run"]["looks_ahead"] for (_, model), run in done.items()} == {
-        "forgetron": True,
-        "rbp": True,
-        "majority": False,
+    assert {model: run["run"]["ranges"] for (_, model), run in done.items()} == {
+        "forgetron": "column",
+        "rbp": "column",
+        "majority": None,
     }
     assert not list(store.folder.glob("unfinished/*/*"))
+
+
+def test_a_stream_is_scaled_by_one_range_where_the_spec_says_so(small_files):
+    method = {"row": "RBP", "model": "rbp", "tuned": {}, "one_range": ["german"], "published": [36.5, 40.5]}
+    store = Store(small_files / "results")
+    made(parsed("test", SPEC | {"method": [method]}), store)
+    runs = [json.loads(path.read_text()) for path in store.folder.glob("*.json")]
+    assert {(run["run"]["work"], run["run"]["stream"]): run["run"]["ranges"] for run in runs} == {
+        ("scale", "chess"): "column",
+        ("evaluation", "chess"): "column",
+        ("scale", "german"): "array",
+        ("evaluation", "german"): "array",
+    }
+    assert {run["result"]["stream"] for run in runs if run["run"]["work"] == "evaluation"} == {
+        "chess, scaled by range",
+        "german, scaled by one range",
+    }
 
 
 def test_a_stream_that_is_short_is_run_once_for_all_levels(small_files):
@@ -206,7 +224,7 @@ def test_cells_are_means_over_seeds_in_percent(small_files, monkeypatch):
 
 
 def test_an_evaluation_that_was_interrupted_is_no_result(small_files, monkeypatch):
-    run = Run("evaluation", "majority", "chess", {}, None, looks_ahead=False)
+    run = Run("evaluation", "majority", "chess", {}, None, ranges=None)
     evaluation = SimpleNamespace(finished=False)
     monkeypatch.setattr("driftline.experiments.runs.evaluate", lambda *_, **__: evaluation)
     with pytest.raises(KeyboardInterrupt):
@@ -229,7 +247,7 @@ def test_whatever_goes_wrong_with_a_run_the_others_go_on(small_files, monkeypatc
 
 
 def test_a_run_that_cannot_be_resumed_begins_anew(tmp_path, small_files):
-    store, run = Store(tmp_path), Run("evaluation", "majority", "chess", {}, 30, looks_ahead=False)
+    store, run = Store(tmp_path), Run("evaluation", "majority", "chess", {}, 30, ranges=None)
     store.partial(run).mkdir(parents=True)
     (store.partial(run) / "run.ckpt").write_bytes(b"no checkpoint")
     (store.partial(run) / "records").mkdir()
@@ -241,7 +259,7 @@ def test_a_run_that_cannot_be_resumed_begins_anew(tmp_path, small_files):
 
 def test_what_was_begun_does_not_count_if_all_is_to_be_done_anew(small_files, monkeypatch):
     store, found = Store(small_files), []
-    run = Run("evaluation", "majority", "chess", {}, 30, looks_ahead=False)
+    run = Run("evaluation", "majority", "chess", {}, 30, ranges=None)
     store.partial(run).mkdir(parents=True)
     (store.partial(run) / "left").touch()
     monkeypatch.setattr(Run, "perform", lambda _, partial: found.append(list(partial.iterdir())) or {"error": 0.5})
@@ -281,7 +299,7 @@ def test_steps_are_timed_after_a_warm_up(small_files, monkeypatch):
         "driftline.experiments.runs.evaluate",
         lambda *a, limit, **k: limits.append(limit) or evaluate(*a, limit=limit, **k),
     )
-    result = Run("timing", "majority", "chess", {}, 40, looks_ahead=False).perform(None)
+    result = Run("timing", "majority", "chess", {}, 40, ranges=None).perform(None)
     assert limits == [50, 40]
     assert result["n_rows"] == 40
     assert 0 < result["milliseconds"] < 1000
@@ -308,7 +326,7 @@ def test_a_scale_is_not_chosen_on_more_rows_than_the_level_allows():
 
 
 def test_the_course_of_a_run_ends_where_it_is_to(small_files):
-    result = Run("course", "majority", "chess", {}, 30, looks_ahead=False).perform(None)
+    result = Run("course", "majority", "chess", {}, 30, ranges=None).perform(None)
     assert result["n_rows"] == len(result["error"]) == 30
 
 
@@ -330,7 +348,7 @@ def test_what_fails_says_why_and_is_tried_again(small_files, monkeypatch):
 
 
 def test_a_result_says_what_was_run_and_by_what(small_files, monkeypatch):
-    run, store = Run("evaluation", "majority", "chess", {}, 10, looks_ahead=False), Store(small_files / "results")
+    run, store = Run("evaluation", "majority", "chess", {}, 10, ranges=None), Store(small_files / "results")
     assert store.read(run) is None
     store.write(run, {"error": 0.5})
     assert store.read(run).result == {"error": 0.5}
@@ -351,19 +369,20 @@ def test_a_result_says_what_was_run_and_by_what(small_files, monkeypatch):
 
 
 def test_runs_that_differ_have_other_keys():
-    run = Run("evaluation", "rbp", "chess", {"scale": 1.0}, None, looks_ahead=True)
+    run = Run("evaluation", "rbp", "chess", {"scale": 1.0}, None, ranges="column")
     others = [
-        Run("scale", "rbp", "chess", {"scale": 1.0}, None, looks_ahead=True),
-        Run("evaluation", "norma", "chess", {"scale": 1.0}, None, looks_ahead=True),
-        Run("evaluation", "rbp", "german", {"scale": 1.0}, None, looks_ahead=True),
-        Run("evaluation", "rbp", "chess", {"scale": 2.0}, None, looks_ahead=True),
-        Run("evaluation", "rbp", "chess", {"scale": 1.0}, 10, looks_ahead=True),
-        Run("evaluation", "rbp", "chess", {"scale": 1.0}, None, looks_ahead=False),
+        Run("scale", "rbp", "chess", {"scale": 1.0}, None, ranges="column"),
+        Run("evaluation", "norma", "chess", {"scale": 1.0}, None, ranges="column"),
+        Run("evaluation", "rbp", "german", {"scale": 1.0}, None, ranges="column"),
+        Run("evaluation", "rbp", "chess", {"scale": 2.0}, None, ranges="column"),
+        Run("evaluation", "rbp", "chess", {"scale": 1.0}, 10, ranges="column"),
+        Run("evaluation", "rbp", "chess", {"scale": 1.0}, None, ranges="array"),
+        Run("evaluation", "rbp", "chess", {"scale": 1.0}, None, ranges=None),
     ]
-    assert len({run.key, *(other.key for other in others)}) == 7
+    assert len({run.key, *(other.key for other in others)}) == 8
     assert (
-        Run("scale", "rbp", "chess", {"b": 1, "a": 2}, 3, True).key
-        == Run("scale", "rbp", "chess", {"a": 2, "b": 1}, 3, True).key
+        Run("scale", "rbp", "chess", {"b": 1, "a": 2}, 3, None).key
+        == Run("scale", "rbp", "chess", {"a": 2, "b": 1}, 3, None).key
     )
 
 

@@ -68,9 +68,9 @@ class Run(Task):
         Of the classifier.
     n_rows : int or None
         How many rows of the stream, from the first; None for all.
-    looks_ahead : bool
-        Whether columns are scaled by their range over the whole stream, as the paper does, rather than by the
-        classifier.
+    ranges : {"column", "array", None}
+        Whether the stream is scaled by the range over the whole of it, of each column or one for all, as the paper
+        does; None if that is left to the classifier.
     """
 
     work: str
@@ -78,11 +78,13 @@ class Run(Task):
     stream: str
     parameters: Mapping[str, Any]
     n_rows: int | None
-    looks_ahead: bool
+    ranges: str | None
 
     def perform(self, partial: Path | None) -> dict[str, Any]:
         """Do it, and return what came of it."""
-        stream: Stream = RangeScaled(load(self.stream)) if self.looks_ahead else load(self.stream)
+        stream = load(self.stream)
+        if self.ranges is not None:
+            stream = RangeScaled(stream, by=self.ranges)
         if self.work == "scale":
             choice = choose_scale(self._model(), stream, n_rows=self.n_rows, progress=False)
             errors = {f"{scale:g}": error for scale, error in choice.errors.items()}
@@ -94,7 +96,7 @@ class Run(Task):
         return self._evaluation(stream, partial)
 
     def _model(self) -> Any:
-        scales = self.looks_ahead and "scaling" in registry.describe(self.model).parameters
+        scales = self.ranges is not None and "scaling" in registry.describe(self.model).parameters
         return registry.create(self.model, **({"scaling": "none"} if scales else {}) | dict(self.parameters))
 
     def _timing(self, stream: Stream) -> dict[str, Any]:

@@ -45,6 +45,8 @@ class Method:
         Over how many seeds the mean is taken.
     one_seed : tuple of str
         The streams on which it takes so long that it is run with the first seed alone.
+    one_range : tuple of str
+        The streams that are scaled for it by one range for all columns, rather than by that of each.
     ours : bool
         Whether it is no row of the paper's: it does not look ahead, neither to scale columns nor to tune.
     note : str
@@ -64,6 +66,7 @@ class Method:
     tuning_rows: int | None = None
     seeds: int = 1
     one_seed: tuple[str, ...] = ()
+    one_range: tuple[str, ...] = ()
     ours: bool = False
     note: str = ""
     remarks: dict[str, str] = field(default_factory=dict)
@@ -190,7 +193,7 @@ def parsed(name: str, content: dict[str, Any]) -> Experiment:
     for stream in streams:
         describe(stream)
     methods = tuple(
-        Method(**entry | {each: tuple(entry.get(each, ())) for each in ("published", "one_seed")})
+        Method(**entry | {each: tuple(entry.get(each, ())) for each in ("published", "one_seed", "one_range")})
         for entry in content.get("method", ())
     )
     _check_methods(name, methods, streams)
@@ -238,6 +241,6 @@ def _check_methods(name: str, methods: tuple[Method, ...], streams: tuple[str, .
             raise ConfigError(f"{name}: {method.row} has {len(method.published)} figures for {len(streams)} streams")
         if method.tuned_as is not None and method.tuned_as not in rows:
             raise ConfigError(f"{name}: {method.row} is tuned as {method.tuned_as!r}, which is no row")
-        unknown = {*method.remarks, *method.one_seed} - set(streams)
+        unknown = {*method.remarks, *method.one_seed, *method.one_range} - set(streams)
         if unknown:
             raise ConfigError(f"{name}: {method.row} names {', '.join(sorted(unknown))}, which it is not run on")

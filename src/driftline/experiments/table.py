@@ -157,7 +157,9 @@ class Plan:
 
     def _scale_run(self, method: Method, stream: str) -> Run:
         n_rows = min(method.tuning_rows or self.level.tuning_rows, self.level.tuning_rows)
-        return Run("scale", method.model, stream, method.parameters | (method.tuned or {}), n_rows, looks_ahead=True)
+        return Run(
+            "scale", method.model, stream, method.parameters | (method.tuned or {}), n_rows, _ranges(method, stream)
+        )
 
     def _scale(self, method: Method, stream: str, chosen: dict[str, Outcome]) -> Outcome | None:
         """Return what is known of the scale of a method; None if it has none."""
@@ -180,7 +182,7 @@ class Plan:
                 stream,
                 parameters | ({"random_state": seed} if seeded else {}),
                 self._n_rows(method, stream),
-                looks_ahead=not method.ours,
+                _ranges(method, stream),
             )
             for seed in range(1 if stream in method.one_seed else method.seeds)
         ]
@@ -220,6 +222,13 @@ class Plan:
         is_far = cell.difference is not None and abs(cell.difference) > FAR
         # What is said of a figure is said of that of the longer runs.
         return replace(cell, remark=method.remarks.get(stream, "")) if is_far and not self._is_quick else cell
+
+
+def _ranges(method: Method, stream: str) -> str | None:
+    """Return how a stream is scaled for a method, as a run knows it."""
+    if method.ours:
+        return None
+    return "array" if stream in method.one_range else "column"
 
 
 def _extent(stream: str, results: list[dict[str, Any]]) -> str:

@@ -1,7 +1,8 @@
-"""A stream whose columns are scaled by their range over the whole of it."""
+"""A stream that is scaled by its range over the whole of it."""
 
 import numpy as np
 
+from driftline._validation import one_of
 from driftline.errors import ConfigError
 from driftline.streams.base import Stream
 from driftline.streams.derived import DerivedStream
@@ -9,7 +10,7 @@ from driftline.types import Matrix
 
 
 class RangeScaled(DerivedStream):
-    """A stream with each column mapped from its range over the whole stream to [0, 1].
+    """A stream with each column, or all of them together, mapped from the range over the whole stream to [0, 1].
 
     That is a look into the future, which the experiments of the paper take: use it to compare with them. It
     reads the stream once to begin with.
@@ -18,6 +19,9 @@ class RangeScaled(DerivedStream):
     ----------
     stream : Stream
         The stream to scale. A column that never changes is left alone, and so are missing values.
+    by : {"column", "array"}, default="column"
+        Whose range it is: that of each column, or one for all, from the least value of any column to the greatest, as
+        in the authors' MATLAB program. Columns of small numbers then hardly count.
 
     Attributes
     ----------
@@ -32,16 +36,20 @@ class RangeScaled(DerivedStream):
     [[0.0, 1.0], [1.0, 1.0], [0.5, 1.0]]
     """
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, by: str = "column") -> None:
         if not isinstance(stream, Stream):
             raise ConfigError(f"stream must be a Stream, such as ArrayStream(X, y); got {type(stream).__name__}")
+        one_of("by", by, ("column", "array"))
         low, high = np.full((2, len(stream.columns)), [[np.inf], [-np.inf]])
         for block in stream.blocks():
             low = np.fmin(low, np.fmin.reduce(block.rows))
             high = np.fmax(high, np.fmax.reduce(block.rows))
+        if by == "array":
+            low, high = np.full_like(low, np.fmin.reduce(low)), np.full_like(high, np.fmax.reduce(high))
         usable = low < high
         self._low, self._high = np.where(usable, low, 0.0), np.where(usable, high, 1.0)
-        super().__init__(stream, f"{stream.name}, scaled by range", stream.columns)
+        what = "range" if by == "column" else "one range"
+        super().__init__(stream, f"{stream.name}, scaled by {what}", stream.columns)
 
     def _derive(self, rows: Matrix) -> Matrix:
         scaled: Matrix = (rows - self._low) / (self._high - self._low)
