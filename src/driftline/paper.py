@@ -15,8 +15,9 @@ from driftline.types import Matrix, Rule, UncertaintySet
 class PaperAMRC(BoundedClassifier):
     """The adaptive minimax risk classifier of the paper; its defaults are the published configuration.
 
-    (The tables are reproduced with ``features="fourier-printed", unobserved="hold", label_variance="sample"`` and a
-    `scale` found by cross-validation.)
+    (The tables are reproduced with ``features="fourier-printed", unobserved="hold", label_variance="sample"``, a
+    `scale` found by cross-validation, and ``scaling="none"`` on streams that `RangeScaled` has scaled by one range for
+    all columns.)
 
     Parameters
     ----------
