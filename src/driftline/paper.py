@@ -17,7 +17,7 @@ class PaperAMRC(BoundedClassifier):
 
     (The tables are reproduced with ``features="fourier-printed", unobserved="hold", label_variance="sample"``, a
     `scale` found by cross-validation, and ``scaling="none"`` on streams that `RangeScaled` has scaled by one range for
-    all columns.)
+    all columns; poker by that of each.)
 
     Parameters
     ----------

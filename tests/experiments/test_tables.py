@@ -83,6 +83,15 @@ def test_a_mistyped_experiment_is_refused_with_a_suggestion():
         ({"method": [{"row": "A", "model": "rbp", "published": [1.0]}]}, "A has 1 figures for 2 streams"),
         ({"method": [{"row": "A", "model": "rbp", "measure": "errors"}]}, "has the measure 'errors'"),
         ({"method": [{"row": "A", "model": "rbp", "tuned_as": "B"}]}, "tuned as 'B', which is no row"),
+        (
+            {
+                "method": [
+                    {"row": "A", "model": "rbp", "tuned": {}, "one_range": ["chess"]},
+                    {"row": "B", "model": "rbp", "tuned_as": "A"},
+                ]
+            },
+            "B is tuned as 'A', but has another one_range",
+        ),
         ({"method": [{"row": "A", "model": "rbp", "remarks": {"email": "Far."}}]}, "A names email"),
         ({"method": [{"row": "A", "model": "rbp", "one_seed": ["email"]}]}, "A names email"),
         ({"method": [{"row": "A", "model": "rbp", "one_range": ["email"]}]}, "A names email"),

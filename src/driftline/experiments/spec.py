@@ -241,6 +241,8 @@ def _check_methods(name: str, methods: tuple[Method, ...], streams: tuple[str, .
             raise ConfigError(f"{name}: {method.row} has {len(method.published)} figures for {len(streams)} streams")
         if method.tuned_as is not None and method.tuned_as not in rows:
             raise ConfigError(f"{name}: {method.row} is tuned as {method.tuned_as!r}, which is no row")
+        if method.tuned_as is not None and method.one_range != methods[rows.index(method.tuned_as)].one_range:
+            raise ConfigError(f"{name}: {method.row} is tuned as {method.tuned_as!r}, but has another one_range")
         unknown = {*method.remarks, *method.one_seed, *method.one_range} - set(streams)
         if unknown:
             raise ConfigError(f"{name}: {method.row} names {', '.join(sorted(unknown))}, which it is not run on")

@@ -18,7 +18,7 @@ class RangeScaled(DerivedStream):
     Parameters
     ----------
     stream : Stream
-        The stream to scale. A column that never changes is left alone, and so are missing values.
+        The stream to scale. Missing values are left alone, and so is a range of one value.
     by : {"column", "array"}, default="column"
         Whose range it is: that of each column, or one for all, from the least value of any column to the greatest, as
         in the authors' MATLAB program. Columns of small numbers then hardly count.
@@ -34,6 +34,9 @@ class RangeScaled(DerivedStream):
     >>> stream = RangeScaled(ArrayStream([[5.0, 1.0], [7.0, 1.0], [6.0, 1.0]], [0, 1, 0]))
     >>> next(stream.blocks()).rows.tolist()
     [[0.0, 1.0], [1.0, 1.0], [0.5, 1.0]]
+    >>> stream = RangeScaled(ArrayStream([[5.0, 1.0], [9.0, 1.0], [7.0, 1.0]], [0, 1, 0]), by="array")
+    >>> next(stream.blocks()).rows.tolist()
+    [[0.5, 0.0], [1.0, 0.0], [0.75, 0.0]]
     """
 
     def __init__(self, stream: Stream, by: str = "column") -> None:
