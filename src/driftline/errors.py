@@ -25,6 +25,10 @@ class CheckpointError(DriftlineError, ValueError):
     """A saved model cannot be written or read."""
 
 
+class BusyError(CheckpointError):
+    """Another process is at work in a folder; what it has done so far is left alone."""
+
+
 class MissingExtraError(DriftlineError, ImportError):
     """A package that only this feature needs is not installed; the message says how to install it."""
 

@@ -11,6 +11,7 @@ import pytest
 
 from driftline import CheckpointError, ConfigError
 from driftline.evaluation import evaluate
+from driftline.evaluation.checkpoint import held
 from driftline.experiments import Cell, Store, Table, Workers, make_table, names, read_spec
 from driftline.experiments.render import notes, remarks, shown, to_csv, to_latex, to_markdown
 from driftline.experiments.runs import Run
@@ -264,6 +265,17 @@ def test_a_run_that_cannot_be_resumed_begins_anew(tmp_path, small_files):
     workers = Workers(store, progress=False)
     outcome = workers.carry_out([run], workers.bar("", 1))[run.key]
     assert outcome.result["n_rows"] == 30
+
+
+def test_a_run_that_another_process_is_doing_is_left_alone(tmp_path, small_files):
+    store, run = Store(tmp_path), Run("evaluation", "majority", "chess", {}, 30, ranges=None)
+    workers = Workers(store, progress=False)
+    with held(store.partial(run)):
+        (store.partial(run) / "checkpoint").write_bytes(b"hours of work")
+        outcome = workers.carry_out([run], workers.bar("", 1))[run.key]
+        assert outcome.result is None
+        assert outcome.reason.startswith("another run is at work in")
+        assert (store.partial(run) / "checkpoint").read_bytes() == b"hours of work"
 
 
 def test_what_was_begun_does_not_count_if_all_is_to_be_done_anew(small_files, monkeypatch):

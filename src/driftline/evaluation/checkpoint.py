@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from driftline._atomic import remove_leftovers, replacing
-from driftline.errors import CheckpointError
+from driftline.errors import BusyError, CheckpointError
 
 try:
     import fcntl
@@ -92,6 +92,6 @@ def held(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise CheckpointError(f"another run is at work in {folder}; wait for it, or choose another") from error
+                raise BusyError(f"another run is at work in {folder}; wait for it, or choose another") from error
         remove_leftovers(folder, f"{NAME}|summary.json")
         yield

@@ -13,7 +13,7 @@ from typing import Any, Self
 from joblib import Parallel, delayed, parallel_config
 
 from driftline._progress import ProgressBar
-from driftline.errors import CheckpointError, ConfigError, MissingExtraError
+from driftline.errors import BusyError, CheckpointError, ConfigError, MissingExtraError
 from driftline.evaluation.records import arrow, list_parts
 from driftline.experiments.runs import Task
 from driftline.experiments.store import Store
@@ -208,6 +208,8 @@ def _performed(run: Task, partial: Any) -> dict[str, Any]:
     partial.mkdir(parents=True, exist_ok=True)
     try:
         return run.perform(partial)
+    except BusyError:  # with the same run, for another table; what it has done must not be cleared away
+        raise
     except CheckpointError:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
