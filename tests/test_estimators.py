@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,7 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from driftline import AMRC, ConfigError, DataError, DriftlineError
+from driftline import AMRC, CheckpointError, ConfigError, DataError, DriftlineError
+from driftline.errors import DataTypeError
 from driftline.features import LinearMap
 from driftline.types import Answers
 from models import assert_same, small_stream
@@ -442,3 +444,83 @@ def test_works_in_a_pipeline(make):
     X, y = small_stream()
     pipeline = make_pipeline(MinMaxScaler(), make()).fit(X, y)
     assert pipeline.score(X, y) > 0.5
+
+
+class Repeating(LinearMap):
+    """A feature map whose width is that of the columns, several times over; from rows above 2, once more."""
+
+    def __init__(self, times):
+        super().__init__(intercept=False)
+        self.times = times
+
+    def transform(self, Z):
+        return np.tile(Z, (1, self.times + (Z.max() > 2)))
+
+
+def test_a_feature_map_that_changes_its_width_is_refused(make):
+    X, y = small_stream()
+    model = make(features=Repeating(2), scaling="none").partial_fit(np.clip(X, -2, 2), y)
+    before = copy.deepcopy(model)
+    with pytest.raises(DataError, match=r"an array of shape \(1, 9\); expected \(1, 6\)"):
+        model.partial_fit(np.full((1, 3), 3.0), y[:1])
+    assert_same(model, before)
+
+
+@pytest.mark.parametrize("times", [1, 3, 300])
+def test_a_model_is_not_loaded_with_a_feature_map_of_another_width(make, tmp_path, times):
+    X, y = small_stream()
+    model = make(features=Repeating(2), scaling="none").partial_fit(np.clip(X, -2, 2), y)
+    model.save(tmp_path / "model")
+    with pytest.raises(CheckpointError, match="load it with that one"):
+        type(model).load(tmp_path / "model", features=Repeating(times))
+    assert_same(type(model).load(tmp_path / "model", features=Repeating(2)), model)
+
+
+def test_a_model_goes_on_from_a_pickle_that_cannot_be_written_to(make, tmp_path):
+    X, y = small_stream()
+    model = make().partial_fit(X[:40], y[:40])
+    joblib.dump(model, tmp_path / "model")
+    loaded = joblib.load(tmp_path / "model", mmap_mode="r")
+    assert_same(loaded.partial_fit(X[40:], y[40:]), model.partial_fit(X[40:], y[40:]))
+
+
+def test_a_column_far_beyond_its_range_is_learned_as_far_away(make):
+    X, y = small_stream()
+    X[:, 1] *= 1e-9
+    model = make().partial_fit(X, y)
+    X[10, 1] = 1e30
+    assert model.partial_fit(X, y).n_steps_ == 120
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_whole_numbers_of_pandas_that_may_be_missing_are_labels(make):
+    X, y = small_stream()
+    big = 2**53 + pd.Series(y, dtype="Int64")
+    assert set(make().partial_fit(X, big).classes_.tolist()) == {2**53, 2**53 + 1}
+    assert set(make().partial_fit(X, pd.Series(y == 1, dtype="boolean")).classes_.tolist()) == {False, True}
+    with pytest.raises(DataError, match="row 3 of y has no label"):
+        make().partial_fit(X, big.where(np.arange(60) != 3))
+
+
+DAYS = pd.date_range("2020-01-01", periods=60)
+TABLES_OF_DATES = {
+    "array": DAYS.to_numpy()[:, None],
+    "pandas": pd.DataFrame({"day": DAYS}),
+    "pandas, durations": pd.DataFrame({"length": DAYS - DAYS[0]}),
+    "pandas, mixed": pd.DataFrame({"x": np.arange(60.0), "day": DAYS}),
+    "polars": pl.DataFrame({"day": DAYS.to_numpy()}),
+    "lists": [[day] for day in DAYS.to_numpy()],
+}
+
+
+@pytest.mark.parametrize("kind", TABLES_OF_DATES)
+def test_dates_are_no_numbers_in_any_kind_of_table(make, kind):
+    with pytest.raises(DataTypeError, match="convert dates to numbers first"):
+        make().partial_fit(TABLES_OF_DATES[kind], small_stream()[1])
+
+
+@pytest.mark.parametrize("rows", [[[10**400]], [np.zeros((2, 2)), np.zeros((2, 3))]])
+def test_rows_that_numpy_cannot_read_are_refused(make, rows):
+    model = make().partial_fit(*small_stream())
+    with pytest.raises(DataError):
+        model.predict(rows)

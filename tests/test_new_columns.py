@@ -148,3 +148,23 @@ def test_what_cannot_grow_says_so_and_stays_as_it_is():
     with pytest.raises(ConfigError, match="feature map of your own"):
         model.add_columns(1)
     assert model.partial_fit(X, y).n_features_in_ == 3
+
+
+def test_steps_that_began_with_fewer_columns_are_refused():
+    X, y = stream()
+    model = AMRC(features="linear")
+    steps = model.steps(X, y, classes=[0, 1])
+    next(steps)
+    twin = copy.deepcopy(model.add_columns(1))
+    with pytest.raises(DataError, match="more columns since these steps began"):
+        next(steps)
+    wider = np.column_stack([X, X[:, 0]])
+    assert_same(model.partial_fit(wider, y), twin.partial_fit(wider, y))
+
+
+@pytest.mark.parametrize("columns", [np.int64(1), None, [["d"]], "d", [], ["a"]])
+def test_what_is_no_list_of_new_names_is_refused(columns):
+    X, y = stream()
+    model = AMRC(features="linear").partial_fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    with pytest.raises(ConfigError, match="columns must be new names"):
+        model.add_columns(columns)

@@ -81,11 +81,11 @@ def _is_matrix(X: Any) -> bool:
 
 def read_rows(X: Any) -> Matrix:
     """Return X as a matrix of floats, none of them larger than `LARGEST` but some perhaps NaN."""
-    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
-        raise DataTypeError(f"X holds {X.dtype}; expected numbers: convert dates to numbers first")
     try:
-        rows: Matrix = X if _is_matrix(X) else check_array(X, **READING)
-    except (ValueError, TypeError) as error:
+        rows: Matrix = X if _is_matrix(X) else check_array(_without_dates(X), **READING)
+    except DataTypeError:
+        raise
+    except (ValueError, TypeError, OverflowError) as error:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         raise kind(f"{place}{error}") from error
@@ -99,6 +99,19 @@ def read_rows(X: Any) -> Matrix:
     return rows
 
 
+def _without_dates(X: Any) -> Any:
+    """Return X, or refuse dates and durations, which would be read as counts of some unit."""
+    kinds = list(X.dtypes) if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    if isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple | np.ndarray):
+        kinds = [getattr(cell, "dtype", None) for cell in X[0]]
+    for column, kind in enumerate(kinds):
+        is_temporal = getattr(kind, "is_temporal", bool)  # of polars
+        if getattr(kind, "kind", None) in ("m", "M") or is_temporal():
+            where = f"column {_column_name(X, column)} of X" if len(kinds) > 1 or hasattr(X, "dtypes") else "X"
+            raise DataTypeError(f"{where} holds {kind}; expected numbers: convert dates to numbers first")
+    return X
+
+
 def _column_name(X: Any, column: int) -> str:
     names = getattr(X, "columns", None)
     return str(column) if names is None else f"{column} ({names[column]!r})"
@@ -106,13 +119,16 @@ def _column_name(X: Any, column: int) -> str:
 
 def _first_unreadable(X: Any) -> str:
     """Name the first cell of a table that is not a number, for an error message."""
-    cells = np.asarray(X, dtype=object) if hasattr(X, "__array__") or isinstance(X, list | tuple) else None
+    try:
+        cells = np.asarray(X, dtype=object) if hasattr(X, "__array__") or isinstance(X, list | tuple) else None
+    except ValueError:  # parts of different shapes
+        cells = None
     if cells is None or cells.ndim != 2:
         return ""
     for (row, column), cell in np.ndenumerate(cells):
         try:
             float(cell)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             return f"row {row}, column {_column_name(X, column)} of X is {cell!r}: expected a number; "
     return ""
 
@@ -137,6 +153,13 @@ def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArra
     # Whole numbers and text in a vector are labels: scikit-learn's checks say so too, but slowly for a single one.
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and y.size == n_rows:
         return y
+    kind = getattr(y, "dtype", None)
+    if not isinstance(kind, np.dtype) and getattr(kind, "kind", "") in ("b", "i", "u"):
+        # pandas' whole numbers and flags that may be missing, which would be read as floats.
+        missing = np.flatnonzero(y.isna())
+        if missing.size:
+            raise DataError(f"row {missing[0]} of {name} has no label; leave rows without one out")
+        y = np.asarray(y, dtype=object)
     try:
         labels: LabelArray = column_or_1d(y, warn=True)
         if labels.dtype == object:

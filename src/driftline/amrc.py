@@ -1,6 +1,6 @@
 """AMRC, the estimator that driftline is about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -174,9 +174,12 @@ class AMRC(BoundedClassifier):
         AMRC
             The estimator itself.
         """
-        if classes is not None and not self.__sklearn_is_fitted__():
-            self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
-        self._ensemble.observe(self._readable(X).copy())
+        with self._begun_if_accepted():
+            if classes is not None and not self.__sklearn_is_fitted__():
+                self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
+            rows = self._readable(X).copy()
+            with held_back():
+                self._ensemble.observe(rows)
         return self
 
     def add_columns(self, columns: int | Sequence[str]) -> Self:
@@ -217,9 +220,9 @@ class AMRC(BoundedClassifier):
         known = getattr(self, "feature_names_in_", None)
         if known is None:
             return None
-        names = [] if isinstance(columns, int | str) else list(columns)
-        distinct = {*known, *names}
-        if not names or not all(isinstance(name, str) for name in names) or len(distinct) < len(known) + len(names):
+        names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
+        are_text = bool(names) and all(isinstance(name, str) for name in names)
+        if not are_text or len({*known, *names}) < len(known) + len(names):
             raise ConfigError(f"columns must be new names, because those so far have names; got {columns!r}")
         return names
 

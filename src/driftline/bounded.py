@@ -203,7 +203,7 @@ class BoundedClassifier(OnlineClassifier[Said]):
         saved = content["parameters"].get("features")
         if (saved is None) != (features is not None):
             raise CheckpointError(
-                f"{path} was saved with a feature map of the user's own: pass it as `features`"
+                f"{path} was saved with a feature map of the user's own: pass it as `features` of {cls.__name__}.load"
                 if features is None
                 else f"{path} was saved with features={saved!r}: leave `features` out"
             )

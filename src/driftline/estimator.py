@@ -3,6 +3,7 @@
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -100,9 +101,21 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         OnlineClassifier
             The estimator itself.
         """
-        for _ in self._advance(self._begin(X, y, classes, timestamps)):
-            pass
+        with self._begun_if_accepted():
+            for _ in self._advance(self._begin(X, y, classes, timestamps)):
+                pass
         return self
+
+    @contextmanager
+    def _begun_if_accepted(self) -> Iterator[None]:
+        """Be as before if this is the first call and all of it is refused, by a feature map of the user's own."""
+        before, is_first = self.__dict__.copy(), not hasattr(self, "_learner")
+        try:
+            yield
+        except BaseException:
+            if is_first and not (hasattr(self, "_learner") and self._learner.n_steps):
+                self.__dict__ = before
+            raise
 
     def _begin(self, X: Any, y: Any, classes: Any, timestamps: Any) -> Block:
         """Check some rows, and start if they are the first; learns nothing."""
@@ -132,8 +145,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         Answers
             What was said of each row before its label was used.
         """
-        begun = self._begin(X, y, classes, timestamps)
-        return Answers.joined([self._answers(said) for said in self._advance(begun)])
+        with self._begun_if_accepted():
+            begun = self._begin(X, y, classes, timestamps)
+            return Answers.joined([self._answers(said) for said in self._advance(begun)])
 
     def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
         """Check everything about a block of rows, and copy it; changes nothing."""
@@ -189,6 +203,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             while start < len(labels):
                 if self._learner is not learner or learner.n_steps != begun + start:
                     raise DataError("the model has learned from other rows since these steps began; begin anew")
+                if self.n_features_in_ != block.rows.shape[1]:
+                    raise DataError("the model has got more columns since these steps began; begin anew")
                 places = self._places(labels[start : start + at_once])
                 part = slice(start, start + len(places))
                 with held_back():  # else the parts of the model might not have learned the same rows

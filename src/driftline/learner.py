@@ -3,15 +3,14 @@
 import time
 from dataclasses import replace
 from itertools import chain
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from driftline import rules
 from driftline.bounds import MistakeLedger
 from driftline.certificate import Certificate
-from driftline.errors import DataError
-from driftline.features import Columns, FeatureMap
+from driftline.features import Columns, FeatureMap, check_same_width, checked_features
 from driftline.solvers import LabelledWindow, Solver
 from driftline.tracking import Tracker
 from driftline.types import LARGEST, Labels, Matrix, Rule, Said, Solution, State, Status, Step, UncertaintySet, Vector
@@ -174,10 +173,8 @@ class PaperLearner:
             self._solver.begin_anew()
 
     def _represent(self, X: Matrix) -> Matrix:
-        Psi = self._features.transform(self._columns.prepare(X))
-        if not np.all(np.abs(Psi) <= LARGEST):
-            raise DataError(f"the feature map returned a value that is not a number up to {LARGEST:g}")
-        return Psi
+        Z = np.clip(self._columns.prepare(X), -LARGEST, LARGEST)  # a column in other units is far beyond its range
+        return checked_features(self._features.transform(Z), len(X), self.uncertainty.mean.shape[1])
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""
@@ -208,6 +205,7 @@ class PaperLearner:
             prefix = f"{name}/"
             return {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
 
+        check_same_width(self.uncertainty.mean.shape[1], state["uncertainty/mean"].shape[1])
         self._columns.restore(part("columns"))
         self._features.restore(part("features"))
         self._tracker.restore(part("tracker"))
@@ -221,6 +219,11 @@ class PaperLearner:
         offset, risk = state["solution/values"].tolist()
         weights = state["solution/weights"].astype(np.float64)
         self.solution = Solution(Rule(weights, offset), risk, Status(str(state["solution/status"][0])))
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        """Continue from a pickle, whose arrays may lie in a file that cannot be written to."""
+        self.__dict__.update(fields)
+        self.restore(self.state())
 
 
 def _together(steps: list[Step]) -> Said:

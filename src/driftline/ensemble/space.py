@@ -7,11 +7,12 @@ import numpy as np
 
 from driftline.ensemble.filters import new_ladder, with_class, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
-from driftline.errors import ConfigError, DataError
+from driftline.errors import ConfigError
+from driftline.features import check_same_width, checked_features
 from driftline.kernels.ladder import Ladder
 from driftline.kernels.replay import BATCH, N_RULES, Members, Room, Store, bound_of, follow, say_all
 from driftline.kernels.representation import FARTHEST_SINGLE, represent
-from driftline.types import LARGEST, Labels, Matrix, Singles, State, Vector
+from driftline.types import Labels, Matrix, Singles, State, Vector
 
 N_QUANTILES = 16 * BATCH
 """How finely the distribution of ages is cut."""
@@ -80,6 +81,7 @@ class Space:
     def __init__(self, plan: SpacePlan, features: Any, n_features: int, seed: list[int]) -> None:
         self.plan = plan
         self._features = features
+        self._n_features = n_features
         n_members, d = len(plan.members), n_features
         n_rows = max(member.reach for member in plan.members)
         self._store = Store(
@@ -150,6 +152,7 @@ class Space:
         """Make room for n more columns: the model is as if they had been 0 so far."""
         at = 1 + self._features.n_columns
         self._features.add_columns(n)
+        self._n_features += n
         self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
         names = ("mu", "rule", "first", "second")
         stacks = {name: with_zeros(getattr(self._members, name), at, n) for name in names}
@@ -174,9 +177,7 @@ class Space:
         if isinstance(self._features, FourierFeatures):
             return self._features.transform(Z)
         # The user's map: a row at a time, so that it does not matter how rows are grouped.
-        Psi = np.concatenate([self._features.transform(z[None]) for z in Z])
-        if not np.all(np.abs(Psi) <= LARGEST):
-            raise DataError(f"the feature map returned a value that is not a number up to {LARGEST:g}")
+        Psi = np.concatenate([checked_features(self._features.transform(z[None]), 1, self._n_features) for z in Z])
         singles: Singles = np.clip(Psi, -FARTHEST_SINGLE, FARTHEST_SINGLE).astype(np.float32)
         return singles
 
@@ -203,6 +204,7 @@ class Space:
         )
         self._room = self._blank_room(state["centres"])
         if not isinstance(self._features, FourierFeatures):
+            check_same_width(self._n_features, self._store.rows.shape[1])
             self._features.restore(part("features"))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from typing import Protocol, runtime_checkable
 
-from driftline.types import Matrix, State
+import numpy as np
+
+from driftline.errors import CheckpointError, DataError
+from driftline.types import LARGEST, Matrix, State
 
 
 @runtime_checkable
@@ -29,3 +32,25 @@ def is_feature_map(features: object) -> bool:
     """Return whether this is a feature map of the user's own, and not a class of them."""
     # A word is none, which a protocol finds out slowly.
     return not isinstance(features, str | type) and isinstance(features, FeatureMap)
+
+
+def checked_features(Psi: Matrix, n_rows: int, n_features: int) -> Matrix:
+    """Return what a map made of some rows, or refuse what kernels cannot read: another shape, or no numbers."""
+    shape = np.shape(Psi)
+    if shape != (n_rows, n_features):
+        raise DataError(
+            f"the feature map returned an array of shape {shape}; expected {(n_rows, n_features)}, as many features "
+            "for each row as for the first"
+        )
+    if not np.all(np.abs(Psi) <= LARGEST):
+        raise DataError(f"the feature map returned a value that is not a number up to {LARGEST:g}")
+    return Psi
+
+
+def check_same_width(n_features: int, n_saved: int) -> None:
+    """Refuse to continue a saved model with another feature map."""
+    if n_features != n_saved:
+        raise CheckpointError(
+            f"the feature map returns {n_features} features, and the one that the model was saved with {n_saved}; "
+            "load it with that one"
+        )

@@ -89,7 +89,10 @@ class SubgradientSolver:
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        self._n_rows = len(state["births"])
+        self._n_rows, c = state["members"].shape
+        self._rows = empty_rows(self._n_kept, self._newest.size)
+        for _ in range(c):
+            self._rows = with_class(self._rows)
         columns = zip(*(state[name] for name in KEPT), strict=True)
         for i, (instance, members, birth, last_used) in enumerate(columns):
             write_row(self._rows, i, instance[None], members, birth)
