@@ -2,12 +2,15 @@
 
 import copy
 import pickle
+import signal
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from driftline import AMRC
+from driftline import AMRC, DataError
 from driftline.evaluation import evaluate, read_records
+from driftline.features import LinearMap
 from driftline.kernels.mixing import RATE, SHARE
 from driftline.streams import ArrayStream, RotatingGaussians
 from test_estimators import assert_same
@@ -158,3 +161,57 @@ def test_a_bound_on_mistakes_is_claimed_with_late_labels_and_holds(delay):
     summary = evaluate(AMRC(features="linear"), stream, delay=delay, progress=False).summary
     assert summary.mistake_bound is not None
     assert summary.expected_mistakes < summary.mistake_bound
+
+
+@pytest.mark.parametrize("cuts", [(100,), (7, 100), (20, 100), (1, 19, 20, 21, 60, 100)])
+def test_rows_count_again_from_the_last_that_waited_on_however_they_are_grouped(rows, cuts):
+    X, y = rows
+    model, twin = (AMRC(features="linear").partial_fit(X[:100], y[:100]).observe(X[100:120]) for _ in range(2))
+    said = [model.prequential(X[a:b], y[a:b]) for a, b in pairwise(100 + np.array([0, *cuts]))]
+    singly = [twin.prequential(X[t : t + 1], y[t : t + 1]) for t in range(100, 200)]
+    assert_same(model, twin)
+    for name in ("bounds", "probabilities"):
+        one, other = (np.concatenate([getattr(answers, name) for answers in each]) for each in (said, singly))
+        assert np.array_equal(one, other)
+
+
+def test_an_interruption_comes_after_all_rows_wait(rows, monkeypatch):
+    X, y = rows
+    model, twin = (AMRC(features="linear").partial_fit(X[:50], y[:50]) for _ in range(2))
+    say = type(model._learner)._say
+    monkeypatch.setattr(type(model._learner), "_say", lambda *given: signal.raise_signal(signal.SIGINT) or say(*given))
+    with pytest.raises(KeyboardInterrupt):
+        model.observe(X[50:60])
+    monkeypatch.undo()
+    assert_same(model, twin.observe(X[50:60]))
+
+
+def test_a_row_that_is_refused_waits_on_in_its_place():
+    class Fragile(LinearMap):
+        refuses = False
+
+        def transform(self, Z):
+            return np.full_like(Z, np.nan) if Fragile.refuses else Z
+
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    model = AMRC(features=Fragile()).partial_fit(X, y).observe(X[:1])
+    model.partial_fit(X[5:6], y[5:6]).observe(X[:2])
+    before = copy.deepcopy(model)
+    Fragile.refuses = True
+    with pytest.raises(DataError, match="not a number"):
+        model.partial_fit(X[:1], y[:1])
+    assert_same(model, before)
+
+
+def test_a_refused_first_observation_leaves_the_model_unfitted():
+    class Refusing(LinearMap):
+        def transform(self, Z):
+            return np.full_like(Z, np.nan) if Z.any() else Z
+
+    model = AMRC(features=Refusing(), scaling="none")
+    with pytest.raises(DataError, match="not a number"):
+        model.observe([[1.0, 2.0]], classes=["a", "b"])
+    with pytest.raises(DataError, match="not a number"):
+        model.partial_fit([[1.0, 2.0]], ["a"])
+    assert not hasattr(model, "n_features_in_")
+    assert model.partial_fit([[0.0]], ["c"]).n_features_in_ == 1

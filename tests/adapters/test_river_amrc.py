@@ -514,3 +514,15 @@ def test_rivers_amrc_in_our_evaluation_errs_as_ours_does():
     X, y = scenario("text")
     answers = driftline.adapters.RiverClassifier(AMRC(**QUICK)).prequential(X, y)
     assert answers.predictions[1:].tolist() == driftline.AMRC(**QUICK).prequential(X, y).predictions[1:].tolist()
+
+
+def test_a_table_is_asked_about_as_a_loop_over_its_rows_is_while_labels_are_late():
+    X, y = scenario("units of their own")
+    rows = dictionaries(X)
+    model = AMRC(late_labels=True, **QUICK)
+    for x, label in zip(rows[:30], y[:30].tolist(), strict=True):
+        model.learn_one(x, label)
+    twin, frame = copy.deepcopy(model), pd.DataFrame(X[30:], columns=NAMES)
+    said = model.predict_proba_many(frame)
+    assert said.to_dict("records") == [twin.predict_proba_one(x) for x in rows[30:]]
+    assert model.predict_many(frame).tolist() == [twin.predict_one(x) for x in rows[30:]]

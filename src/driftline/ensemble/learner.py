@@ -1,7 +1,7 @@
 """The ensemble as a learner: features, members, mixture, certificate."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -82,7 +82,8 @@ class EnsembleLearner:
     @property
     def model_bound(self) -> float:
         """R(U_t) of the mixture: the mean of the members' bounds, each given its λ."""
-        return float(self.weights @ self.member_bounds)
+        bounds = self.member_bounds
+        return min(float(self.weights @ bounds), float(bounds.max()))  # weights may sum to a rounding more than 1
 
     @property
     def calibrated_bound(self) -> float:
@@ -143,7 +144,7 @@ class EnsembleLearner:
         if labels[0] >= self.n_classes:
             return self._meet(X, labels, elapsed)
         start = time.perf_counter()
-        waited = self._waited(X)
+        waited = self._pending.find(X)
         learned = [space.follow(Psi, labels, elapsed) for space, Psi in self._taken_in(X, waited)]
         self.drift.follow(X, labels, elapsed)
         h, bounds, rates = self._judged(np.concatenate(learned, axis=1), labels, waited)
@@ -160,12 +161,8 @@ class EnsembleLearner:
         mixture of both ways, which are themselves weighed by what they said then. Bounds go by what was said then.
         While some rows wait, others do not count: some of them may be older than labels that are already learned.
         """
-        h, n = np.empty((len(labels), self.n_classes)), len(labels)
-        if not waited:
-            mix(said, labels, self.weights, h)
-            self._ways[:] = self.weights
-            return h, *self.certificate.advance(1.0 - h[np.arange(n), labels], self.n_classes)
-        bounds, rates = np.empty(n), np.empty(n)
+        n = len(labels)
+        h, bounds, rates = np.empty((n, self.n_classes)), np.empty(n), np.empty(n)
         for t, row in enumerate(waited):
             bounds[t], rates[t] = self.error_bound, self.rate_bound
             this = slice(t, t + 1)
@@ -178,6 +175,12 @@ class EnsembleLearner:
             self.weights = self._trust @ self._ways
             h[t] = row.h
             self.certificate.advance(1.0 - row.h[labels[this]], self.n_classes)
+        if len(waited) < n:
+            rest = slice(len(waited), n)
+            mix(said[rest], labels[rest], self.weights, h[rest])
+            self._ways[:] = self.weights
+            losses = 1.0 - h[rest][np.arange(n - len(waited)), labels[rest]]
+            bounds[rest], rates[rest] = self.certificate.advance(losses, self.n_classes)
         return h, bounds, rates
 
     def observe(self, X: Matrix) -> None:
@@ -193,8 +196,9 @@ class EnsembleLearner:
         """Return rows prepared: those that waited as they were then, the others now."""
         if not waited:
             return self._columns.advance(X)
-        rows = zip(X, waited, strict=True)
-        return np.array([self._columns.advance(x[None])[0] if row is None else row.z for x, row in rows])
+        rows = zip(X, waited, strict=False)
+        first = np.array([self._columns.advance(x[None])[0] if row is None else row.z for x, row in rows])
+        return np.concatenate([first, self._columns.advance(X[len(waited) :])])
 
     def _say(self, Z: Matrix) -> Vector:
         return np.concatenate([space.say(Z) for space in self.spaces], axis=1)
@@ -203,7 +207,7 @@ class EnsembleLearner:
         """Learn a row of a class not known before: what is said of it is said without that class."""
         before = self.foresee(X, labels)
         start = time.perf_counter()
-        represented = self._taken_in(X, self._waited(X))
+        represented = self._taken_in(X, self._pending.find(X))
         if self.n_classes:
             self.certificate.advance(np.ones(1), self.n_classes)
         self.add_class()
@@ -213,27 +217,24 @@ class EnsembleLearner:
         self.ledger.add(before)
         return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
 
-    def _waited(self, X: Matrix) -> list[Waiting | None]:
-        """Return for each row what it was when it was observed, if it was; nothing at all if no row waits."""
-        return [self._pending.take(x) for x in X] if len(self._pending) else []
-
     def _taken_in(self, X: Matrix, waited: list[Waiting | None]) -> list[tuple[Space, Singles]]:
         """Take raw rows into the statistics of the columns; return them as each space represents them."""
-        with self._unless_refused(waited):
+        with self._unless_refused():
             Z = self._prepared(X, waited)
-            return [(space, space.represent(Z)) for space in self.spaces]
+            represented = [(space, space.represent(Z)) for space in self.spaces]
+        for x, row in zip(X, waited, strict=False):
+            if row is not None:
+                self._pending.take(x)
+        return represented
 
     @contextmanager
-    def _unless_refused(self, waited: Sequence[Waiting | None] = ()) -> Iterator[None]:
-        """Undo what was done to the columns and to waiting rows, if the user's feature map refuses a row."""
+    def _unless_refused(self) -> Iterator[None]:
+        """Undo what was done to the columns, if the user's feature map refuses a row."""
         before = {name: array.copy() for name, array in self._columns.state().items()}
         try:
             yield
         except Exception:
             self._columns.restore(before)
-            for row in waited:
-                if row is not None:
-                    self._pending.add(row)
             raise
 
     def _said(

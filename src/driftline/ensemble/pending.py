@@ -1,6 +1,6 @@
 """Rows that were predicted, and whose labels have not come yet."""
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,16 +53,29 @@ class Pending:
         self._places.setdefault(_key(waiting.x), deque()).append(self._n_added)
         self._n_added += 1
 
-    def take(self, x: Vector) -> Waiting | None:
-        """Return a row that waited, which then does so no longer; None if there is no such row."""
+    def find(self, X: Matrix) -> list[Waiting | None]:
+        """Return the row that waits for each row of X, or None; up to the one after which none would wait."""
+        found: list[Waiting | None] = []
+        n_alike: Counter[bytes] = Counter()
+        n_left = len(self._rows)
+        for x in X:
+            if n_left == 0:
+                break
+            key = _key(x)
+            places = self._places.get(key, ())
+            waits = n_alike[key] < len(places)
+            found.append(self._rows[places[n_alike[key]]] if waits else None)
+            n_alike[key] += waits
+            n_left -= waits
+        return found
+
+    def take(self, x: Vector) -> None:
+        """Let a row wait no longer, which must be there."""
         key = _key(x)
-        places = self._places.get(key)
-        if places is None:
-            return None
-        place = places.popleft()
+        places = self._places[key]
+        del self._rows[places.popleft()]
         if not places:
             del self._places[key]
-        return self._rows.pop(place)
 
     def add_class(self) -> None:
         """Let nobody have expected a class that joins."""

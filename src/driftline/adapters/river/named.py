@@ -108,7 +108,10 @@ class NamedAMRC:
         """Return what a method of the model says of the rows of a table; None if there is none, or no class known."""
         if not self.labels or not len(_table(X)):
             return self._too_early(len(_table(X)))
-        return self._ask(method, self._rows_of(X, keeps=self._late_labels))
+        rows = self._rows_of(X, keeps=self._late_labels)
+        if not self._late_labels:
+            return self._ask(method, rows)
+        return np.concatenate([self._ask(method, row[None]) for row in rows])  # each waits before the next is asked
 
     def _ask(self, method: str, rows: Matrix) -> Any:
         try:
