@@ -122,6 +122,16 @@ def test_drift_is_in_the_units_of_the_columns():
     assert np.allclose(other["surprise"], one["surprise"], rtol=1e-2, atol=1e-2)
 
 
+@pytest.mark.parametrize("first", [1e9, -1e14])
+def test_a_first_value_far_from_all_others_does_not_blur_the_means_of_other_classes(first):
+    y = np.arange(500) % 2
+    X = np.random.default_rng(0).normal(size=(500, 1)) + 3.0 * y[:, None]
+    X[0] = first
+    (row,) = [row for row in linear().fit(X, y).drift() if row["label"] == 1]
+    assert row["mean"] == pytest.approx(3.0, abs=4 * row["mean_error"])
+    assert 0.05 < row["mean_error"] < 0.5
+
+
 def test_tracked_means_are_those_of_the_classes():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 1500)

@@ -85,13 +85,15 @@ class DriftWatch:
 
     def follow(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
         """Take in labelled rows; a missing value is left out."""
-        if np.isnan(self.origin).any():  # counted from the first value, which single precision has room for
+        if np.isnan(self.origin).any():  # counted from the first value, so that a large offset costs no precision
             values = np.where(np.isnan(X), 0.0, X)
             first = np.argmax(~np.isnan(X), axis=0)
             known = ~np.isnan(X).all(axis=0) & np.isnan(self.origin)
-            self.origin[known] = values[first, np.arange(X.shape[1])][known]
-        shifted = np.clip(X - self.origin, -FARTHEST_SINGLE, FARTHEST_SINGLE).astype(np.float32)
-        watch(shifted, labels, elapsed, self.ladder, np.zeros(self.ladder.variance.shape, np.float32))
+            began = values[first, np.arange(X.shape[1])]
+            self.origin[known] = np.clip(began, -FARTHEST_SINGLE, FARTHEST_SINGLE)[known]
+        # In double precision, because the first value may be far from all others.
+        shifted = np.clip(X - self.origin, -FARTHEST_SINGLE, FARTHEST_SINGLE)
+        watch(shifted, labels, elapsed, self.ladder, np.zeros(self.ladder.variance.shape))
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""

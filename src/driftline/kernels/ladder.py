@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from driftline._jit import inlined_kernel, inner_kernel, kernel
-from driftline.types import Labels, Singles, Vector
+from driftline.types import Labels, Matrix, Singles, Vector
 
 FORGETTING = 0.98
 """What a filter's record of forecasts keeps from one row of a class to the next."""
@@ -73,7 +73,7 @@ def horizon_of(ladder: Ladder, y: int, ahead: float) -> float:
 
 
 @inner_kernel
-def forecast(ladder: Ladder, y: int, ahead: float, centres: Singles) -> None:
+def forecast(ladder: Ladder, y: int, ahead: float, centres: Singles | Matrix) -> None:
     """Set the centre of class y to its mean, as forecast `ahead` of the last row of any class."""
     horizon = horizon_of(ladder, y, ahead)
     for j in range(centres.shape[1]):
@@ -84,7 +84,7 @@ def forecast(ladder: Ladder, y: int, ahead: float, centres: Singles) -> None:
 
 
 @inner_kernel
-def absorb(ladder: Ladder, x: Singles, i: int, y: int, elapsed: float, centres: Singles) -> None:
+def absorb(ladder: Ladder, x: Singles | Matrix, i: int, y: int, elapsed: float, centres: Singles | Matrix) -> None:
     """Take row i of x, of class y, into the filters; `centres` is what was forecast for it."""
     n_filters, c = ladder.level.shape[0], ladder.level.shape[1]
     for k in range(c):
@@ -128,7 +128,7 @@ def absorb(ladder: Ladder, x: Singles, i: int, y: int, elapsed: float, centres: 
 
 
 @inner_kernel
-def begin(ladder: Ladder, x: Singles, i: int, y: int) -> None:
+def begin(ladder: Ladder, x: Singles | Matrix, i: int, y: int) -> None:
     """Begin a class with its first row."""
     n_filters = ladder.level.shape[0]
     for j in range(x.shape[1]):
@@ -144,7 +144,7 @@ def begin(ladder: Ladder, x: Singles, i: int, y: int) -> None:
 
 
 @kernel
-def watch(X: Singles, labels: Labels, elapsed: Vector, ladder: Ladder, centres: Singles) -> None:
+def watch(X: Matrix, labels: Labels, elapsed: Vector, ladder: Ladder, centres: Matrix) -> None:
     """Take rows into the filters, in order."""
     for t in range(labels.size):
         forecast(ladder, labels[t], elapsed[t], centres)
