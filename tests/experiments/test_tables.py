@@ -276,6 +276,9 @@ def test_a_run_that_another_process_is_doing_is_left_alone(tmp_path, small_files
         assert outcome.result is None
         assert outcome.reason.startswith("another run is at work in")
         assert (store.partial(run) / "checkpoint").read_bytes() == b"hours of work"
+        anew = Workers(store, resume=False, progress=False)
+        assert anew.carry_out([run], anew.bar("", 1))[run.key].reason == outcome.reason
+        assert (store.partial(run) / "checkpoint").read_bytes() == b"hours of work"
 
 
 def test_what_was_begun_does_not_count_if_all_is_to_be_done_anew(small_files, monkeypatch):

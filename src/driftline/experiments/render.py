@@ -69,7 +69,8 @@ def to_csv(table: Table) -> str:
     writer.writerow(["row", "column", "ours", "published", "difference", "note"])
     for row in table.rows:
         for cell, column in zip(row.cells, table.columns, strict=True):
-            writer.writerow([row.name, column, cell.value, cell.published, cell.difference, cell.note or row.note])
+            note = "; ".join(text for text in (cell.note, row.note) if text)
+            writer.writerow([row.name, column, cell.value, cell.published, cell.difference, note])
     return text.getvalue()
 
 

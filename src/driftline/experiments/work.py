@@ -3,9 +3,10 @@
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
@@ -13,7 +14,8 @@ from typing import Any, Self
 from joblib import Parallel, delayed, parallel_config
 
 from driftline._progress import ProgressBar
-from driftline.errors import BusyError, CheckpointError, ConfigError, MissingExtraError
+from driftline.errors import BusyError, CheckpointError, ConfigError, DriftlineError, MissingExtraError
+from driftline.evaluation.checkpoint import held
 from driftline.evaluation.records import arrow, list_parts
 from driftline.experiments.runs import Task
 from driftline.experiments.store import Store
@@ -97,7 +99,7 @@ class Workers:
         outcomes = {}
         if not self.resume:
             for run in todo:
-                shutil.rmtree(self.store.partial(run), ignore_errors=True)
+                _clear(self.store.partial(run))
         with Watch(bar, todo, self.store), _joblib(self.backend, self.jobs) as parallel:
             for run, outcome in parallel(delayed(_do)(run, self.store) for run in todo):
                 outcomes[run.key] = outcome
@@ -198,9 +200,17 @@ def _do(run: Task, store: Store) -> tuple[Task, Outcome]:
     except Exception as error:  # that of any classifier
         if partial.is_dir() and not any(partial.iterdir()):
             partial.rmdir()
-        return run, Outcome(None, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        kind, text = type(error).__name__, str(error).partition("\n")[0]
+        return run, Outcome(None, text if isinstance(error, DriftlineError) else f"{kind}: {text}" if text else kind)
     shutil.rmtree(partial, ignore_errors=True)
     return run, Outcome(kept.result, made=kept.made)
+
+
+def _clear(partial: Path) -> None:
+    """Remove what there is of a run, unless another process is doing it."""
+    if partial.exists():
+        with suppress(BusyError), held(partial):
+            shutil.rmtree(partial)
 
 
 def _performed(run: Task, partial: Any) -> dict[str, Any]:
