@@ -99,3 +99,7 @@ def test_a_class_that_comes_late_does_no_harm():
     (change,) = find_changes(course_of(X, y))
     assert abs(change.row - 1000) <= 32
     assert {shift.feature for shift in change.shifts} == {None}
+
+
+def test_where_nothing_happened_nothing_changed():
+    assert find_changes(Course(["x"])) == []

@@ -74,3 +74,14 @@ def test_a_short_stream_has_ranks_but_no_test():
 def test_courses_of_different_rows_are_refused():
     with pytest.raises(ConfigError, match="courses must be of the same rows"):
         compare({"a": course_of(np.zeros(60)), "b": course_of(np.ones(50))})
+
+
+def test_one_mistake_in_the_last_rows_is_no_difference_that_counts():
+    wrong = np.arange(1000) % 50 == 0
+    more = wrong.copy()
+    more[-1] = True
+    (_, other) = compare({"a": course_of(wrong), "b": course_of(more)})
+    assert other.behind == pytest.approx(0.001)
+    assert other.p is None
+    (_, equal) = compare({"a": course_of(wrong), "b": course_of(wrong)})
+    assert equal.p == 1.0

@@ -606,3 +606,19 @@ def test_classes_are_announced_to_those_that_need_them_and_to_no_other_that_take
     assert evaluate(Announced(), stream, progress=False).model.announced.tolist() == [0, 1, 2]
     other = type("Other", (Announced,), {"needs_classes": False})
     assert evaluate(other(), stream, progress=False).model.announced is None
+
+
+def test_predictions_in_a_column_are_read_and_those_of_another_shape_refused():
+    class Columnar(Perceptron):
+        n_columns = 1
+
+        def predict(self, X):
+            return np.repeat(super().predict(X)[:, None], self.n_columns, axis=1)
+
+    X, y = small_stream()
+    stream = ArrayStream(X, y)
+    plain_errors, errors = (evaluate(kind(), stream, progress=False).summary.error for kind in (Perceptron, Columnar))
+    assert errors == plain_errors
+    Columnar.n_columns = 2
+    with pytest.raises(DataError, match=r"predict returned an array of shape \(1, 2\) for 1 rows"):
+        evaluate(Columnar(), stream, progress=False)

@@ -7,15 +7,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from constant import Constant
 from driftline import CheckpointError
-from driftline.evaluation import evaluate, pace, read_records, records
+from driftline.evaluation import Course, evaluate, pace, read_records, records
 from driftline.evaluation.checkpoint import NAME
 from driftline.evaluation.records import TIMINGS, list_parts
 from driftline.streams import ArrayStream
-from models import small_stream
+from models import linear, small_stream
 
 SCRIPT = Path(__file__).with_name("killed_run.py")
 
@@ -105,3 +106,55 @@ def test_a_disk_that_is_full_for_a_while_costs_no_record(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "replacing", write)
     evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, resume=True, progress=False)
     assert read_records(tmp_path)["step"].to_pylist() == list(range(60))
+
+
+def begun_run(folder, n_rows=40, **options):
+    stream = ArrayStream(*small_stream())
+    evaluate(linear(), stream, limit=n_rows, checkpoint=folder, progress=False, **options)
+    return stream
+
+
+def test_records_that_are_damaged_are_refused_by_name(tmp_path):
+    stream = begun_run(tmp_path)
+    part = list_parts(tmp_path / "records")[-1].path
+    part.write_bytes(part.read_bytes()[:100])
+    with pytest.raises(CheckpointError, match=f"records in {tmp_path}.* are damaged"):
+        evaluate(linear(), stream, checkpoint=tmp_path, resume=True, progress=False)
+
+
+@pytest.mark.parametrize("limit", [40, None])
+def test_another_stream_is_noticed_even_if_nothing_is_left_to_do(tmp_path, limit):
+    stream = begun_run(tmp_path)
+    X, y = small_stream()
+    with pytest.raises(CheckpointError, match="the stream has changed"):
+        evaluate(linear(), ArrayStream(X + 1, y), limit=limit, checkpoint=tmp_path, resume=True, progress=False)
+    assert evaluate(linear(), stream, limit=40, checkpoint=tmp_path, resume=True, progress=False).summary.n_rows == 40
+
+
+def test_a_limit_below_what_was_run_is_refused(tmp_path):
+    stream = begun_run(tmp_path)
+    with pytest.raises(CheckpointError, match="holds a run of 40 rows, and the limit is 39"):
+        evaluate(linear(), stream, limit=39, checkpoint=tmp_path, resume=True, progress=False)
+
+
+def test_delays_that_differ_in_their_last_digit_are_different(tmp_path):
+    stream = begun_run(tmp_path, delay=1_000_000)
+    with pytest.raises(CheckpointError, match="another delay: '1000000 rows', not '1000001 rows'"):
+        evaluate(linear(), stream, delay=1_000_001, checkpoint=tmp_path, resume=True, progress=False)
+
+
+def test_the_course_that_is_given_is_filled_by_a_resumed_run_too(tmp_path):
+    stream = ArrayStream(*small_stream())
+    begun_run(tmp_path, course=Course(stream.columns))
+    course, whole = Course(stream.columns), Course(stream.columns)
+    resumed = evaluate(linear(), stream, course=course, checkpoint=tmp_path, resume=True, progress=False)
+    evaluate(linear(), stream, course=whole, progress=False)
+    assert resumed.course is course
+    assert course.n_rows == 60
+    assert [one.mistakes for one in course.stretches] == [one.mistakes for one in whole.stretches]
+
+
+def test_numbers_of_numpy_can_be_written_down(tmp_path):
+    options = {"window": np.int64(20), "delta": np.float32(0.1), "time_unit": np.float32(2.0)}
+    stream = begun_run(tmp_path, n_rows=np.int64(30), **options)
+    assert evaluate(linear(), stream, checkpoint=tmp_path, resume=True, progress=False, **options).summary.window == 20

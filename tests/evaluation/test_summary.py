@@ -8,10 +8,10 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import cohen_kappa_score
 
 from driftline.evaluation import evaluate, read_records
-from driftline.evaluation.summary import Tally
+from driftline.evaluation.summary import Tally, _share_above
 from driftline.streams import ArrayStream
 from driftline.types import Answers, Status
-from models import QUICK, plain, small_stream
+from models import QUICK, linear, plain, small_stream
 from strategies import seeds
 
 
@@ -108,3 +108,15 @@ def test_the_summary_can_be_read(tmp_path):
     assert "at most" not in without
     short = str(evaluate(plain(**QUICK), ArrayStream(X[:60], y[:60]), progress=False).summary)
     assert "windows" not in short  # none was full
+
+
+def test_a_bound_that_is_met_but_for_rounding_counts_as_met():
+    sums = np.array([0.1 + 0.2, 1e-16, 1e-6, 2.0])
+    assert _share_above(sums, np.array([0.3, 0.0, 0.0, 1.0])) == 0.5
+    assert _share_above(sums[:0], sums[:0]) is None
+
+
+def test_as_long_as_one_class_is_known_no_window_is_above_its_bound():
+    X, y = small_stream(n_steps=400)
+    summary = evaluate(linear(), ArrayStream(X, np.zeros_like(y)), window=50, progress=False).summary
+    assert summary.windows_above_bound <= 1 / 8  # the first, whose first row finds no class

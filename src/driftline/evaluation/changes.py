@@ -106,6 +106,8 @@ def find_changes(course: Course, most: int = 5) -> list[Change]:
     >>> abs(change.row - 1000) <= 32, change.shifts[0].feature, change.shifts[0].label
     (True, 'x1', 0)
     """
+    if course.n_rows == 0:
+        return []
     series = _Series.of(course)
     moments: list[int] = []
     for length in series.lengths:

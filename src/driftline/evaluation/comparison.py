@@ -1,5 +1,6 @@
 """Several classifiers on the same stream: ranks, and whether differences are more than chance."""
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
@@ -114,7 +115,7 @@ class _Test(NamedTuple):
 
 
 def _test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
-    """Test whether the mean difference is 0; None if there are too few batches.
+    """Test whether the mean difference is 0; None if there are too few batches, or the last, short one alone differs.
 
     Where batches go together as those of an autoregression with the correlation r of neighbours, n of them are worth
     n(1 - r)/(1 + r) independent ones.
@@ -125,7 +126,8 @@ def _test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
         return None
     mean, spread = float(differences @ lengths / lengths.sum()), float(whole.std(ddof=1))
     if spread == 0.0:
-        return _Test(mean, mean, 1.0 if mean == 0.0 else 0.0)
+        agrees = math.isclose(mean, whole[0], rel_tol=1e-9, abs_tol=1e-12)
+        return _Test(mean, mean, 1.0 if mean == 0.0 else 0.0) if agrees else None
     centred = whole - whole.mean()
     # The estimate of a correlation from n values is too small by about (1 + 3r)/n.
     r = float(centred[1:] @ centred[:-1] / (centred @ centred))

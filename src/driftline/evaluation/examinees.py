@@ -134,6 +134,9 @@ class PartialFitExaminee:
             if self._has_learned and not isinstance(error, NotFittedError):
                 raise
             predictions, probabilities = np.full(n, None), np.zeros(n)
+        if predictions.size != n:
+            raise DataError(f"predict returned an array of shape {predictions.shape} for {n} rows; expected ({n},)")
+        predictions = predictions.reshape(n)
         took = np.full(n, (time.perf_counter() - start) / n)
         given = probabilities if self._is_probabilistic else None
         return Answers.without_bounds(predictions, took, np.zeros(n), given)

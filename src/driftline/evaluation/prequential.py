@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ def evaluate(
     >>> ours.error < theirs.error, ours.expected_mistakes < ours.mistake_bound
     (True, True)
     """
-    _check_numbers(limit, window, delta, time_unit)
+    limit, window, delta, time_unit = _plain_numbers(limit, window, delta, time_unit)
     _check_parts(model, stream)
     if course is not None and (course.n_rows or tuple(course.columns) != stream.columns):
         raise ConfigError("course must be a new one, with the stream's columns: Course(stream.columns)")
@@ -149,8 +149,12 @@ def evaluate(
     bar = ProgressBar(f"{type(model).__name__} on {stream.name}", _total(stream, limit), unit="rows", shown=progress)
     folder = None if checkpoint is None else Path(checkpoint)
     with nullcontext() if folder is None else held(folder):
-        state = _resumed(folder, about, stream, resume=resume)
+        state = _resumed(folder, about, stream, limit, resume=resume)
         state = state or State(model, Tally(window), Pending(), Clock(time_unit), course)
+        if course is not None and state.course is not None and state.course is not course:  # of a resumed run
+            for one in fields(Course):
+                setattr(course, one.name, getattr(state.course, one.name))
+            state.course = course
         run = Run(state, examinee(state.model, announced), arrivals, folder, about)
         finished = run.over(stream, limit, bar)
         if state.n_rows == 0:
@@ -169,14 +173,17 @@ def evaluate(
     return Evaluation(summary, state.tally.course(), state.model, state.course, folder, finished)
 
 
-def _check_numbers(limit: int | None, window: int, delta: float, time_unit: float | None) -> None:
-    if limit is not None:
-        whole_number("limit", limit, at_least=1)
-    whole_number("window", window, at_least=1)
+def _plain_numbers(
+    limit: int | None, window: int, delta: float, time_unit: float | None
+) -> tuple[int | None, int, float, float | None]:
+    """Check numbers, and return them as plain ones, which can be written down."""
+    limit = None if limit is None else whole_number("limit", limit, at_least=1)
+    window = whole_number("window", window, at_least=1)
     if not isinstance(delta, Real) or not 0.0 < delta < 1.0:
         raise ConfigError(f"delta must lie strictly between 0 and 1; got {delta!r}")
     if time_unit is not None and not (isinstance(time_unit, Real) and 0.0 < time_unit < np.inf):
         raise ConfigError(f"time_unit must be a positive number, or None for the usual increment; got {time_unit!r}")
+    return limit, window, float(delta), None if time_unit is None else float(time_unit)
 
 
 def _check_parts(model: Any, stream: Any) -> None:
@@ -198,7 +205,9 @@ def _total(stream: Stream, limit: int | None) -> int | None:
     return min((n for n in (limit, stream.n_rows) if n is not None), default=None)
 
 
-def _resumed(folder: Path | None, about: dict[str, Any], stream: Stream, *, resume: bool) -> State | None:
+def _resumed(
+    folder: Path | None, about: dict[str, Any], stream: Stream, limit: int | None, *, resume: bool
+) -> State | None:
     """Return the state of the run in the folder, if it is to be continued; refuse to write over one."""
     if folder is None:
         return None
@@ -208,6 +217,8 @@ def _resumed(folder: Path | None, about: dict[str, Any], stream: Stream, *, resu
         raise CheckpointError(f"{folder} holds a run already; {how}, or choose another folder")
     if state is not None and stream.n_rows is not None and stream.n_rows < state.n_rows:
         raise CheckpointError(f"{folder} holds a run of {state.n_rows} rows, and the stream has {stream.n_rows}")
+    if state is not None and limit is not None and limit < state.n_rows:
+        raise CheckpointError(f"{folder} holds a run of {state.n_rows} rows, and the limit is {limit}; raise it")
     return state
 
 
@@ -222,7 +233,7 @@ def _described(delay: int | Sequence[int] | TimeDelay) -> str:
     """Describe a delay; where there is one for each row, by a digest."""
     kind, amount = ("time", delay.amount) if isinstance(delay, TimeDelay) else ("rows", delay)
     values = np.asarray(amount, np.float64)
-    return f"{values:g} {kind}" if values.ndim == 0 else f"{kind} with digest {_digest(values.tobytes())}"
+    return f"{values:.17g} {kind}" if values.ndim == 0 else f"{kind} with digest {_digest(values.tobytes())}"
 
 
 def _digest(content: bytes) -> str:

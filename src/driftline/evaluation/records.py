@@ -95,8 +95,14 @@ class RecordWriter:
         self._waiting: list[Any] = []
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder, PART_NAME)
-        self._parts = self._cut(start)
-        self._label_type = self._pa.parquet.read_schema(self._parts[-1].path).field("label").type if start else None
+        try:
+            self._parts = self._cut(start)
+            last = self._pa.parquet.read_schema(self._parts[-1].path) if start else None
+        except self._pa.ArrowException as error:
+            raise CheckpointError(
+                f"records in {folder} are damaged ({error}); choose another folder, or begin anew in an empty one"
+            ) from error
+        self._label_type = None if last is None else last.field("label").type
 
     def _cut(self, end: int) -> list[Part]:
         """Keep the records before `end` and remove all others."""

@@ -101,14 +101,14 @@ class Run:
 
     def _slices(self, stream: Stream, limit: int | None) -> Iterator[Block]:
         left = np.inf if limit is None else limit - self._state.n_rows
-        for block in self._continued(stream) if left > 0 else ():
+        for block in self._continued(stream):  # which looks at the latest row, even if there is nothing left to do
             first, end = 0, int(min(left, len(block.rows)))
             while first < end:
                 part = slice(first, min(first + self._length.rows, end))
                 yield block.part(part)
                 first = part.stop
             left -= end
-            if left == 0:
+            if left <= 0:
                 return
 
     def _continued(self, stream: Stream) -> Iterator[Block]:

@@ -10,6 +10,9 @@ import numpy as np
 from driftline.bounds import MistakeLedger
 from driftline.types import Answers, Flags, LabelArray, Matrix, Status, Vector
 
+ROUNDING = 1e-9
+"""What sums of the same figures may differ by."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -233,10 +236,8 @@ class Tally:
             mean_bound=_known(bounds / n),
             bound_statuses=dict(self.statuses),
             window=self.window,
-            windows_above_bound=float(np.mean(whole[:, 1] > whole[:, 2])) if has_bound and len(whole) else None,
-            windows_above_bound_deterministic=(
-                float(np.mean(whole[:, 0] > whole[:, 2])) if has_bound and len(whole) else None
-            ),
+            windows_above_bound=_share_above(whole[:, 1], whole[:, 2]) if has_bound else None,
+            windows_above_bound_deterministic=_share_above(whole[:, 0], whole[:, 2]) if has_bound else None,
             mistakes=self.mistakes,
             expected_mistakes=_known(expected),
             mistake_bound=ledger.mistakes(delta) if has_bound and not bounds_are_late else None,
@@ -274,3 +275,8 @@ def differ(one: LabelArray, other: LabelArray) -> Flags:
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _share_above(sums: Vector, bounds: Vector) -> float | None:
+    """Return in how many windows a sum is above its bound, by more than rounding; None if there is no window."""
+    return float(np.mean(sums > bounds + ROUNDING * (1.0 + np.abs(bounds)))) if len(sums) else None

@@ -7,6 +7,7 @@ import numpy as np
 
 from driftline.bounds import MistakeLedger
 from driftline.evaluation import Course, Stretch
+from driftline.evaluation.summary import ROUNDING
 from driftline.report.drawing import (
     Chart,
     Json,
@@ -200,7 +201,7 @@ def calibration_chart(entry: Entry) -> Chart | None:
     top = 1.1 * max(float(bounds.max()), float(errors.max()), 0.01)
     axis = {"tickformat": ".0%" if top > 0.05 else ".1%", "nticks": 6, "showgrid": True, "gridcolor": "--grid"}
     titles = [{"text": text, "font": {"color": "--quiet"}} for text in ("bound", "error")]
-    above = float(steps[errors > bounds].sum() / steps.sum())
+    above = float(steps[errors > bounds + ROUNDING].sum() / steps.sum())
     return Chart(
         "calibration",
         "Scatter plot of the mean error against the mean bound of rows with similar bounds; "
