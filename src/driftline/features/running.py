@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from driftline.kernels.representation import fill_and_scale
+from driftline.kernels.representation import TRUSTED, fill_and_scale
 from driftline.types import Matrix, State
 
-STATISTICS = ("count", "mean", "squares", "is_binary", "missing")
+STATISTICS = ("count", "mean", "squares", "is_binary", "missing", "early")
 
 
 class RunningColumns:
@@ -18,7 +18,8 @@ class RunningColumns:
     standardises : bool
         Whether values are counted in running deviations from the running mean, and cut off at 4; else they are left
         as they are. A value counts no more than that for the running figures either, whose memory is of 10,000
-        rows. Columns that have had no other values than 0 and 1 then get half the weight of the others.
+        rows; among the first ten, one that is very far from the others counts no more than that once there are ten.
+        Columns that have had no other values than 0 and 1 then get half the weight of the others.
 
     Examples
     --------
@@ -36,6 +37,7 @@ class RunningColumns:
         self._count, self._mean, self._squares = np.zeros(n_columns), np.zeros(n_columns), np.zeros(n_columns)
         self._is_binary = np.ones(n_columns)  # as long as nothing but 0 and 1 was seen
         self._missing = np.zeros(1)
+        self._early = np.zeros((TRUSTED, n_columns))
 
     @property
     def n_missing(self) -> int:
@@ -51,7 +53,7 @@ class RunningColumns:
         return self._prepared(X, advances=True)
 
     def _prepared(self, X: Matrix, *, advances: bool) -> Matrix:
-        statistics = self._count, self._mean, self._squares, self._is_binary
+        statistics = self._count, self._mean, self._squares, self._is_binary, self._early
         Z, n_missing = fill_and_scale(X, *statistics, self._n_begun, self._standardises, advances)
         self._missing[0] += n_missing
         return Z
@@ -63,6 +65,7 @@ class RunningColumns:
             np.pad(figure, grown) for figure in (self._count, self._mean, self._squares)
         )
         self._is_binary = np.pad(self._is_binary, grown, constant_values=1.0)
+        self._early = np.pad(self._early, ((0, 0), grown))
 
     def state(self) -> State:
         """Return the arrays that a continuation needs."""

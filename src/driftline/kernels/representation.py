@@ -9,8 +9,12 @@ from driftline.types import Matrix, Singles, Vector
 
 FARTHEST = 4.0
 """Standardised values are cut off at so many deviations."""
-TRUSTED, LONGEST = 10.0, 10_000.0
+TRUSTED, LONGEST = 10, 10_000.0
 """After how many values their deviation is trusted, and after how many old ones fade."""
+WILD = 100.0
+"""Of the first values, how many median deviations from their median one must be to count as wild."""
+DEVIATION = 1.4826
+"""The standard deviation of normal values, in median deviations."""
 BINARY = 0.5
 """Weight of a column of 0 and 1 beside one of numbers."""
 FARTHEST_SINGLE = 1e15
@@ -37,6 +41,7 @@ def fill_and_scale(
     mean: Vector,
     squares: Vector,
     is_binary: Vector,
+    early: Matrix,
     n_begun: int,
     standardises: bool,
     advances: bool,
@@ -63,17 +68,18 @@ def fill_and_scale(
                 z = deviation / math.sqrt(variance) if variance > 0.0 else 0.0
                 Z[t, j] = weights[j] * min(max(z, -FARTHEST), FARTHEST)
         if advances:
-            n_missing += take_in(X, t, count, mean, squares, is_binary)
+            n_missing += take_in(X, t, count, mean, squares, is_binary, early)
             if notice_numbers(X, t, is_binary):
                 weights = column_weights(is_binary, n_begun)
     return Z, n_missing
 
 
 @kernel
-def take_in(X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_binary: Vector) -> int:
+def take_in(X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_binary: Vector, early: Matrix) -> int:
     """Take the known values of row t into the statistics of their columns; return how many are missing.
 
     Numbers are cut off here too, so that a wild one does not ruin the scale; and after many rows, old ones fade.
+    The first numbers are kept in `early` until there are enough of them to tell which were wild.
     """
     missing = 0
     for j in range(X.shape[1]):
@@ -84,6 +90,8 @@ def take_in(X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_
         if count[j] >= TRUSTED and is_binary[j] == 0.0 and squares[j] > 0.0:
             farthest = FARTHEST * math.sqrt(squares[j] / count[j])
             x = min(max(x, mean[j] - farthest), mean[j] + farthest)
+        if count[j] < TRUSTED:
+            early[int(count[j]), j] = x
         if count[j] >= LONGEST:
             squares[j] *= 1.0 - 1.0 / LONGEST
         else:
@@ -91,7 +99,21 @@ def take_in(X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_
         shift = x - mean[j]
         mean[j] += shift / count[j]
         squares[j] += shift * (x - mean[j])
+        if count[j] == TRUSTED:
+            tame(early, j, mean, squares)
     return missing
+
+
+@kernel
+def tame(early: Matrix, j: int, mean: Vector, squares: Vector) -> None:
+    """Cut off the first values of a column that are wild, and take the statistics anew, if there are any."""
+    middle = np.median(early[:, j])
+    deviation = np.median(np.abs(early[:, j] - middle))
+    if deviation > 0.0 and np.max(np.abs(early[:, j] - middle)) > WILD * deviation:
+        farthest = FARTHEST * DEVIATION * deviation
+        kept = np.minimum(np.maximum(early[:, j], middle - farthest), middle + farthest)
+        mean[j] = np.mean(kept)
+        squares[j] = np.sum((kept - mean[j]) ** 2)
 
 
 @kernel
