@@ -195,7 +195,7 @@ class PaperLearner:
             "uncertainty/width": self.uncertainty.width,
             "solution/weights": rule.weights,
             "solution/values": np.array([rule.offset, self.solution.risk]),
-            "solution/status": np.array([self.solution.status.value]),
+            "solution/status": np.array([Status(self.solution.status).value]),  # text, from the files of some others
         }
 
     def restore(self, state: State) -> None:
