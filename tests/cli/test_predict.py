@@ -89,3 +89,34 @@ def test_a_malformed_row_stops_and_leaves_no_file_or_is_skipped(folder, command,
     left = command("predict", model, "new.csv", "--on-bad-row", "skip")
     assert [int(row["line"]) for row in read(left.out)] == [*range(2, 22), 23]
     assert left.err == "driftline: 1 malformed row was skipped\n"
+
+
+def test_a_value_that_is_not_listed_is_a_malformed_row(folder, command):
+    rows = [f"{sky},0.{i},{label}" for i in range(1, 30) for sky, label in (("clear", "a"), ("fog", "b"))]
+    head = "@relation r\n@attribute sky {clear,fog}\n@attribute x numeric\n@attribute class {a,b}\n@data\n"
+    (folder / "listed.arff").write_text(head + "\n".join(rows) + "\n")
+    (folder / "rain.csv").write_text("sky,x\nclear,0.5\nrain,0.5\n")
+    command("run", "listed.arff", "--label", "class", "--model", "amrc-linear", "--save", "listed.driftline")
+    left = command("predict", "listed.driftline", "rain.csv", "--on-bad-row", "skip")
+    assert left.code == 0
+    assert [row["line"] for row in read(left.out)] == ["2"]
+    left = command("predict", "listed.driftline", "rain.csv")
+    assert left.code == 1
+    assert "'rain' is none of the values of 'sky'" in left.err
+
+
+def test_a_file_of_one_column_needs_no_delimiter(folder, command):
+    rows = [f"0.{i},{i % 3 % 2}" for i in range(60)]
+    (folder / "one.csv").write_text("\n".join(["x,class", *rows, ""]))
+    (folder / "x.csv").write_text("x\n0.5\n0.6\n")
+    command("run", "one.csv", "--label", "class", "--model", "amrc-linear", "--save", "one.driftline")
+    assert len(read(command("predict", "one.driftline", "x.csv").out)) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [("predict", "my.driftline", "gone.csv"), ("predict", "gone", "new.csv"), ("explain", "gone")]
+)
+def test_a_file_that_is_not_there_is_a_wrong_argument(folder, command, model, arguments):
+    left = command(*arguments)
+    assert left.code == 2
+    assert "there is no file gone" in left.err

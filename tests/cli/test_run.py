@@ -174,3 +174,94 @@ main()
     assert f"{record['n_rows']:,}" in out
     assert (folder / "r.html").stat().st_size > 0
     assert (folder / "r.driftline").stat().st_size > 0
+
+
+def counted(command, *arguments, **options):
+    left = command("run", *arguments, "--model", "majority", "--json", "-", **options)
+    assert left.code == 0, left.err
+    record = json.loads(left.out)
+    return record["n_rows"], record["n_classes"]
+
+
+NUMBERED = {
+    "no header": ("7,2,0", "{0},{1},{2}", "2", (201, 2)),
+    "a header that names every column": ("a,b,c", "{0},{1},{2}", "2", (200, 2)),
+    "a column of that name": ("2,x,z", "{2},{1},{0}", "2", (200, 2)),
+    "numbers as pandas has them": ("0,1,2", "{0},{1},{2}", "2", (200, 2)),
+    "beside an index": (",0,1,2,3", "{3},{0},{1},{1},{2}", "3", (200, 2)),
+    "a name that is a year": ("x,z,2021", "{0},{1},{2}", "2021", (200, 2)),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERED)
+def test_a_number_is_a_name_or_else_a_position_from_a_file_and_from_a_pipe_alike(folder, command, case):
+    first, form, label, expected = NUMBERED[case]
+    rows = [form.format(i % 10, 1 + i % 4, i % 3 % 2, i) for i in range(200)]
+    content = "\n".join([first, *rows, ""])
+    (folder / "numbered.csv").write_text(content)
+    assert counted(command, "numbered.csv", "--label", label) == expected
+    assert counted(command, "-", "--label", label, stdin=content.encode()) == expected
+
+
+def test_each_column_is_named_or_counted_for_itself(folder, command):
+    rows = [f"0.{i % 7},0.{i % 5},{i % 4},{i % 3 % 2}" for i in range(100)]
+    (folder / "mixed.csv").write_text("\n".join(["1,2,0,class", *rows, ""]))
+    for label in ("3", "class"):
+        command(
+            "run", "mixed.csv", "--label", label, "--ignore", "0", "--model", "amrc-linear", "--save", "m.driftline"
+        )
+        table = json.loads(command("explain", "m.driftline", "--json", "-").out)["drift"]
+        assert {row["feature"] for row in table} == {"1", "2"}
+
+
+def test_what_is_wrong_with_a_file_is_said_even_if_its_label_is_a_number(folder, command):
+    (folder / "ragged.csv").write_text("x,2021\n1,a\n2,b,c\n3,a\n")
+    assert "line 3: expected 2 cells" in command("run", "ragged.csv", "--label", "2021", "--model", "majority").err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
+def test_ctrl_c_ends_a_run_that_waits_for_more_rows(folder):
+    begun = folder / "begun"
+    code = f"""
+import pathlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
+import driftline.evaluation.run as run
+examine = run.Run._examine
+def marked(self, rows, source):
+    examine(self, rows, source)
+    pathlib.Path({str(begun)!r}).touch()
+run.Run._examine = marked
+from driftline.cli import main
+sys.argv = ["driftline", "run", "-", "--label", "class", "--model", "majority", "--json", "waited.json"]
+main()
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process.stdin.write(b"x,class\n" + b"".join(b"0.%d,%d\n" % (i % 97, i % 3 % 2) for i in range(9000)))
+    process.stdin.flush()
+    deadline = time.monotonic() + 120
+    while not begun.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(1.0)  # by now it has done all whole blocks, and waits
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130  # while the pipe is open
+    process.stdin.close()
+    record = json.loads((folder / "waited.json").read_text())
+    assert record["finished"] is False
+    assert record["n_rows"] >= 4096
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_named_pipe_is_compared_like_a_file(folder, command):
+    os.mkfifo("pipe")
+    with subprocess.Popen(["sh", "-c", "cat my.csv > pipe"]):
+        piped = command("compare", "pipe", "--label", "class", "--models", "majority,no-change", "--json", "-")
+    plain = command("compare", "my.csv", "--label", "class", "--models", "majority,no-change", "--json", "-")
+    one, other = ([entry["mistakes"] for entry in json.loads(left.out)["models"]] for left in (piped, plain))
+    assert one == other
+
+
+def test_names_are_shown_as_they_are(folder, command):
+    rows = [f"0.{i},{i % 3 % 2}" for i in range(60)]
+    (folder / "names.csv").write_text("\n".join(["gyro:x:mean,class", *rows, ""]))
+    command("run", "names.csv", "--label", "class", "--model", "amrc-linear", "--save", "names.driftline")
+    assert "gyro:x:mean" in command("explain", "names.driftline").out

@@ -55,6 +55,7 @@ def compare_models(
             if interrupted:
                 break
             entries.append(Entry(name, run.summary, course, run.finished))
+            limit = course.n_rows  # the same for all, should the file grow
             check_classes(entries[-1], reading.label)
     if entries:
         ranked = compare({entry.name: entry.course for entry in entries})
@@ -82,7 +83,7 @@ def _record(entries: Sequence[Entry], ranked: Sequence[Comparison], candidates: 
 
 
 def _show(entries: Sequence[Entry], ranked: Sequence[Comparison]) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     summaries = {entry.name: entry.summary for entry in entries}
     first = entries[0].summary
     table = Table(title=f"{first.stream}: {first.n_rows:,} rows, {first.n_classes} classes", title_justify="left")

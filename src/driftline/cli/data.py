@@ -51,7 +51,7 @@ def show_one(name: str, json: Path | None) -> None:
 
 
 def _show(dataset: Dataset) -> None:
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.print(wrapped(f"{dataset.name}: {dataset.title}", console.width, indent=0), style="bold", end="\n\n")
     for heading, text in _facts(dataset, find(dataset)):
         for i, paragraph in enumerate(text.splitlines()):

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from driftline.cli.output import check_outputs, shown_or_written, wrapped
+from driftline.cli.source import check_there
 from driftline.errors import ConfigError
 from driftline.registry import load_model
 
@@ -19,11 +20,13 @@ FIELDS = ("label", "feature", "mean", "mean_error", "rate", "rate_error", "surpr
 
 def explain_model(path: Path, top: int, json: Path | None) -> None:
     """Show the table of drift of a model."""
+    check_there(path)
     check_outputs([path], json=json)
     model = load_model(path)
     if not hasattr(model, "drift"):
         raise ConfigError(
-            f"{path} holds a {type(model).__name__}, which does not say what moves; amrc and its variants do"
+            f"{path} holds a {type(model).__name__}, which does not say what moves; amrc, amrc-randomised, amrc-linear "
+            "and amrc-order0 do"
         )
     known = getattr(model, "notes_", {})
     rows = [dict(zip(FIELDS, row.item(), strict=True)) for row in model.drift(columns=known.get("columns"))]
@@ -38,7 +41,7 @@ def explain_model(path: Path, top: int, json: Path | None) -> None:
 
 
 def _show(content: dict[str, Any], top: int) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     rows = content["drift"]
     moving = [row for row in rows if row["surprise"] >= NO_ACCIDENT]
     of = "" if content["stream"] is None else f" of {content['stream']}"

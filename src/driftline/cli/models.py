@@ -23,7 +23,7 @@ def show_models(name: str | None, json: Path | None) -> None:
 
 
 def _console() -> Console:
-    return Console(highlight=False, markup=False, soft_wrap=True)
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def _show_all(entries: Sequence[ModelEntry]) -> None:

@@ -58,7 +58,7 @@ def _check_writable(path: Path, option: str) -> None:
         if sys.stdout is None:
             raise ConfigError(f"{option} - cannot be written: the standard output is closed")
         return
-    folder = path.resolve().parent
+    folder = Path(os.path.realpath(path)).parent  # which a loop of links does not stop
     if path.is_dir():
         raise ConfigError(f"{option} must be a file to write; {path} is a folder")
     if not folder.is_dir():

@@ -39,7 +39,7 @@ def reproduce(
     out: Path,
 ) -> None:
     """Reproduce a table or a figure, or all of them."""
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     if name == "list":
         _list(console)
         return

@@ -11,6 +11,7 @@ import numpy as np
 
 from driftline._atomic import replacing
 from driftline.cli.output import STDOUT, check_outputs, named, say_written
+from driftline.cli.source import check_there
 from driftline.errors import ConfigError, DataError
 from driftline.evaluation.records import arrow, label_type
 from driftline.registry import load_model
@@ -22,12 +23,15 @@ FORMATS = (".csv", ".parquet")
 
 def predict_file(model_file: Path, file: str, out: Path, on_bad_row: str) -> None:
     """Predict the rows of a file, and write the predictions as they come."""
+    check_there(model_file, file)
     check_outputs([model_file, file], out=out)
     if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
         raise ConfigError(f"--out must end in .csv or .parquet; got {out}")
     model = load_model(model_file)
     rows = RowFile(file, layout_of(model), on_bad_row=on_bad_row)  # type: ignore[arg-type]
     if out == STDOUT:
+        if not sys.stdout.isatty() and hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(encoding="utf-8")  # as in a file: letters of labels must not be lost
         _write_csv(model, rows, sys.stdout)
     else:
         with named(out), replacing(out) as written:

@@ -155,7 +155,7 @@ def write_outputs(entries: Sequence[Entry], content: dict[str, Any], report: Pat
 
 def _show(entry: Entry) -> None:
     """Print what came of a run, in sentences and in figures."""
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for sentence in story([entry]):
         console.print(wrapped(sentence, min(console.width, 100), 0))
     console.print()

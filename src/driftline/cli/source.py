@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from driftline.cli.options import OnBadRow
 from driftline.errors import ConfigError, DataError
 from driftline.streams import Stream, catalogue, load, open_stream
+from driftline.streams.files.options import Numeral
 
 STDIN = "-"
 
@@ -46,6 +47,13 @@ def open_source(source: str, reading: Reading) -> Stream:
     raise ConfigError(_not_found(source))
 
 
+def check_there(*files: str | Path) -> None:
+    """Refuse files that do not exist; - is the standard input."""
+    for file in files:
+        if str(file) != STDIN and not Path(file).exists():
+            raise ConfigError(f"there is no file {file}")
+
+
 def _not_found(source: str) -> str:
     path = Path(source)
     looks_like_a_file = path.suffix or os.sep in source
@@ -60,33 +68,29 @@ def _not_found(source: str) -> str:
 def _open_file(source: str, reading: Reading) -> Stream:
     """Open a file; columns are named, or counted where no column is called by that number."""
     options = asdict(reading) | {"on_bad_row": str(reading.on_bad_row)}
-    numbered = options | {name: _counted(options[name]) for name in ("label", "time", "ignore", "categorical")}
-    if numbered == options:
-        return open_stream(source, **options)
-    if source == STDIN:  # which can be looked at only once
-        return open_stream(source, **numbered)
-    try:
-        return open_stream(source, **options)
-    except (ConfigError, DataError):
-        return open_stream(source, **numbered)
+    return open_stream(
+        source, **options | {name: _numeral(options[name]) for name in ("label", "time", "ignore", "categorical")}
+    )
 
 
-def _counted(said: Any) -> Any:
+def _numeral(said: Any) -> Any:
+    """Return whole numbers in what was said as such; 01 and +1 are names."""
     if isinstance(said, tuple):
-        return tuple(map(_counted, said))
-    return int(said) if isinstance(said, str) and re.fullmatch(r"-?\d+", said) else said
+        return tuple(map(_numeral, said))
+    return Numeral(said) if isinstance(said, str) and re.fullmatch(r"0|-?[1-9]\d*", said) else said
 
 
 @contextmanager
 def readable_again(source: str) -> Iterator[str]:
-    """Provide a source that can be read more than once: the standard input is put into a temporary file."""
-    if source != STDIN:
+    """Provide a source that can be read more than once: what comes from a pipe is put into a temporary file."""
+    path = Path(source)
+    if source != STDIN and (not path.exists() or path.is_file() or path.is_dir()):
         yield source
         return
-    if sys.stdin is None:
+    if source == STDIN and sys.stdin is None:
         raise DataError("there is no standard input to read from; pass the path of a file")
     with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
-        path = Path(folder) / "stdin"
-        with open(path, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield str(path)
+        copy = Path(folder) / ("standard-input" if source == STDIN else path.name)
+        with nullcontext(sys.stdin.buffer) if source == STDIN else open(path, "rb") as pipe, open(copy, "wb") as file:
+            shutil.copyfileobj(pipe, file)
+        yield str(copy)

@@ -3,6 +3,8 @@
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -54,11 +56,30 @@ class Timer:
         self._cost = self._saved - since
 
 
+class Stopped(BaseException):
+    """The first Ctrl-C came while rows were waited for."""
+
+
 class Interruption:
-    """Turns the first Ctrl-C into a request to stop, so that no row is left half learned; the second stops at once."""
+    """Turns the first Ctrl-C into a request to stop, so that no row is left half learned; the second stops at once.
+
+    While rows are waited for, nothing is under way: the first stops that, with `Stopped`.
+    """
 
     def __init__(self) -> None:
         self.requested = False
+        self._is_waiting = False
+
+    @contextmanager
+    def while_waiting(self) -> Iterator[None]:
+        """Let a request come through at once."""
+        self._is_waiting = True
+        try:
+            if self.requested:
+                raise Stopped
+            yield
+        finally:
+            self._is_waiting = False
 
     def __enter__(self) -> Self:
         is_main = threading.current_thread() is threading.main_thread()
@@ -77,3 +98,5 @@ class Interruption:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
+        if self._is_waiting:
+            raise Stopped

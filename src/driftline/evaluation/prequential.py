@@ -157,6 +157,8 @@ def evaluate(
             state.course = course
         run = Run(state, examinee(state.model, announced), arrivals, folder, about)
         finished = run.over(stream, limit, bar)
+        if state.n_rows == 0 and not finished:
+            raise KeyboardInterrupt
         if state.n_rows == 0:
             raise DataError(f"{stream.name} has no rows to evaluate on")
         summary = state.tally.summary(

@@ -16,7 +16,7 @@ from driftline.evaluation.clock import Clock
 from driftline.evaluation.course import Course
 from driftline.evaluation.delay import Pending, Schedule
 from driftline.evaluation.examinees import Examinee
-from driftline.evaluation.pace import Interruption, SliceLength, Timer
+from driftline.evaluation.pace import Interruption, SliceLength, Stopped, Timer
 from driftline.evaluation.records import RecordWriter
 from driftline.evaluation.summary import Tally
 from driftline.streams import Stream
@@ -84,10 +84,13 @@ class Run:
         with Interruption() as interruption, bar:
             bar.advance(begun)
             started = time.perf_counter()
+            slices = self._slices(stream, limit)
             try:
-                for rows in self._slices(stream, limit):
-                    if interruption.requested:
-                        return False
+                while True:
+                    with interruption.while_waiting():
+                        rows = next(slices, None)
+                    if rows is None:
+                        return True
                     self._examine(rows, stream.name)
                     now = time.perf_counter()
                     state.tally.seconds += now - last
@@ -95,7 +98,8 @@ class Run:
                     rate = (state.n_rows - begun) / (now - started)
                     bar.advance(len(rows.rows), f"error {state.tally.error:.1%}, {rate:,.0f} rows/s")
                     self._save(at_once=False)
-                return True
+            except Stopped:
+                return False
             finally:
                 self._save(at_once=True)
 

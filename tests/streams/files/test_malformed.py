@@ -375,3 +375,13 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"needs pyarrow; pip install 'driftline\[files\]'"):
         open_stream(tmp_path / "a.parquet", "y")
+
+
+def test_a_single_row_out_of_order_is_skipped_wherever_it_stands(tmp_path):
+    for n in (4095, 4096, 4097):
+        rows = [f"{i},1,{i % 2}" for i in range(1, n + 1)]
+        path = tmp_path / f"{n}.csv"
+        path.write_text("\n".join(["t,x,class", *rows, "5,1,1", ""]))
+        stream = open_stream(path, label="class", time="t", on_bad_row="skip")
+        assert sum(len(block.rows) for block in stream.blocks()) == n
+        assert stream.n_skipped == 1

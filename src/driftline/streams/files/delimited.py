@@ -32,7 +32,7 @@ def read_delimited(lines: Lines, options: Options, reject: Reject) -> Table:
     except StopIteration:
         raise DataError(f"{lines.source} is empty; expected a header and rows") from None
     cells = [cell.strip() for cell in first[1]]
-    if len(cells) < 2:
+    if len(cells) < 2 and options.label is not None:
         raise DataError(
             f"{lines.source}, line {first[0]}: expected cells with {delimiter!r} between them, as in a header; got "
             f"{brief(cells[0])}. Pass delimiter= if it is another one, or remove what stands above the header"
@@ -54,6 +54,8 @@ def _has_header(first: Sequence[str], lines: Lines, delimiter: str, options: Opt
     below = [row for row in _sample(lines, delimiter) if len(row) == len(first)]
     if not isinstance(options.label, int) or not below:
         return True
+    if len(first) > 2 and [cell for cell in first if cell] in (_numbers(first, 0), _numbers(first, 1)):
+        return True  # as pandas names columns that have no names, perhaps beside an index
     numeric = [
         all(says(number, cell) or cell.strip() in MISSING for cell in column) for column in zip(*below, strict=True)
     ]
@@ -63,6 +65,11 @@ def _has_header(first: Sequence[str], lines: Lines, delimiter: str, options: Opt
             f"{', '.join(map(brief, first[:5]))}; pass header=True or header=False"
         )
     return any(is_number and not says(number, cell) for is_number, cell in zip(numeric, first, strict=True))
+
+
+def _numbers(cells: Sequence[str], start: int) -> list[str]:
+    """Return the numbers from `start` on, as many as there are cells that are not blank."""
+    return [str(j) for j in range(start, start + sum(map(bool, cells)))]
 
 
 def _rows(lines: Lines, delimiter: str, reject: Reject, width: int | None = None) -> Iterator[tuple[int, list[str]]]:

@@ -113,6 +113,8 @@ class CategoryField:
         if said is None:
             return math.nan
         position = self._position.get(said)
+        if position is None and len(self._position) == len(self.names):
+            raise ValueError(f"{brief(said)} is none of the values of {self._name!r}, which are listed")
         return len(self._position) + zlib.crc32(said.encode()) % HASH_COLUMNS if position is None else position
 
 

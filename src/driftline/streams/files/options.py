@@ -8,6 +8,10 @@ from typing import Any
 from driftline.errors import ConfigError
 
 
+class Numeral(int):
+    """A whole number as a command line has it: the name of a column, or its position where none is called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the user said about the file; see `open_stream`."""
@@ -43,7 +47,7 @@ def checked_options(
 
 
 def _column(role: str, wanted: Any) -> str | int:
-    if isinstance(wanted, str):
+    if isinstance(wanted, str | Numeral):
         return wanted
     if isinstance(wanted, Integral) and not isinstance(wanted, bool):
         return int(wanted)

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from reprlib import repr as brief
 
 from driftline.errors import ConfigError, DataError
-from driftline.streams.files.options import Options
+from driftline.streams.files.options import Numeral, Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,8 @@ def different(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _position(wanted: str | int, found: Sequence[str], names: Sequence[str], role: str) -> int:
+    if isinstance(wanted, Numeral) and found.count(str(wanted)) == 1:
+        return found.index(str(wanted))
     if isinstance(wanted, int):
         if -len(names) <= wanted < len(names):
             return wanted % len(names)

@@ -22,6 +22,8 @@ from driftline.types import Block, LabelArray, Vector
 
 MOST_CLASSES = 10_000
 """With more labels than these, the label column is taken for a mistake."""
+FEW = 10
+"""So many rows in a wrong place may be those that are wrong."""
 SAVE = "save it as a file to read it more than once"
 
 
@@ -143,7 +145,7 @@ def _check_order(times: Vector, flaws: Flaws, last: float, source: str) -> float
         return float(times[-1])
     latest = np.maximum.accumulate([last, *np.where(np.isnan(times), -math.inf, times)])
     n_before = int(np.sum(times < latest[:-1]))
-    if n_before > len(times) / 2:
+    if n_before > max(len(times) / 2, FEW):
         raise DataError(
             f"{source}: {n_before:,} rows together come before {latest[-1]}, the time of a row that they follow; "
             "correct that one, or sort the file by time"
@@ -204,7 +206,8 @@ def open_stream(
         Columns that are categorical though they look like numbers. If the label is named here, labels are text.
     header : bool, optional
         Whether the first row of a CSV file has the names of the columns. By default it has if the label is given by
-        name, or if a cell of it stands above numbers and is none. Without a header, columns are called x0, x1, …
+        name, if a cell of it stands above numbers and is none, or if its cells are 0, 1, 2, … or 1, 2, 3, … Without a
+        header, columns are called x0, x1, …
     delimiter : str, optional
         What stands between the cells of a CSV file; by default whichever of tab, semicolon, bar, comma and space cuts
         its first rows into equal numbers of cells, and into most.
