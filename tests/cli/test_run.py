@@ -203,6 +203,13 @@ def test_a_number_is_a_name_or_else_a_position_from_a_file_and_from_a_pipe_alike
     assert counted(command, "-", "--label", label, stdin=content.encode()) == expected
 
 
+def test_a_name_that_is_a_number_tells_the_delimiter(folder, command):
+    rows = [f"{'ab'[i % 2]},{i % 7} {i % 3 % 2}" for i in range(100)]  # two cells at commas, and at spaces
+    (folder / "spaced.csv").write_text("\n".join(["letter,digit 2021", *rows, ""]))
+    left = command("run", "spaced.csv", "--label", "2021", "--model", "majority", "--json", "-")
+    assert (left.code, json.loads(left.out)["n_classes"]) == (0, 2)
+
+
 def test_each_column_is_named_or_counted_for_itself(folder, command):
     rows = [f"0.{i % 7},0.{i % 5},{i % 4},{i % 3 % 2}" for i in range(100)]
     (folder / "mixed.csv").write_text("\n".join(["1,2,0,class", *rows, ""]))

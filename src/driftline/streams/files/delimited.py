@@ -10,7 +10,7 @@ from reprlib import repr as brief
 from driftline.errors import ConfigError, DataError
 from driftline.streams.arff import Reject
 from driftline.streams.files.cells import MISSING, number, says
-from driftline.streams.files.options import Options
+from driftline.streams.files.options import Numeral, Options
 from driftline.streams.files.source import LONGEST_LINE, Line, Lines
 from driftline.streams.files.tables import Column, Table, table_of_rows
 
@@ -56,6 +56,8 @@ def _has_header(first: Sequence[str], lines: Lines, delimiter: str, options: Opt
         return True
     if len(first) > 2 and [cell for cell in first if cell] in (_numbers(first, 0), _numbers(first, 1)):
         return True  # as pandas names columns that have no names, perhaps beside an index
+    if isinstance(options.label, Numeral) and str(options.label) in first and options.label >= len(first):
+        return True  # no position, so a name
     numeric = [
         all(says(number, cell) or cell.strip() in MISSING for cell in column) for column in zip(*below, strict=True)
     ]
@@ -133,7 +135,8 @@ def _find_delimiter(lines: Lines, label: str | int | None) -> str:
 def _merit(rows: Sequence[Sequence[str]], label: str | int | None) -> tuple[bool, float, int]:
     """Return whether the label is in the first row, the share of rows with the commonest number of cells, and that."""
     ((width, n_rows),) = Counter(map(len, rows)).most_common(1) or [(0, 0)]
-    has_label = label in [cell.strip() for row in rows[:1] for cell in row]
+    wanted = str(label) if isinstance(label, Numeral) else label
+    has_label = wanted in [cell.strip() for row in rows[:1] for cell in row]
     return has_label, n_rows / len(rows) if width > 1 else 0.0, width
 
 
