@@ -217,14 +217,36 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
         ) from error
 
 
-def _shape(archive: zipfile.ZipFile, has_times: bool) -> tuple[int, int]:
-    """Return the numbers of rows and columns, if the arrays are those of a stream."""
-    missing = {"X.npy", "y.npy"} - set(archive.namelist())
-    if missing:
-        raise ValueError(f"it has no {sorted(missing)[0].removesuffix('.npy')}, only {', '.join(archive.namelist())}")
-    X, y = ArrayReader(archive, "X"), ArrayReader(archive, "y")
+def rows_of(archive: zipfile.ZipFile) -> ArrayReader:
+    """Return a reader of the rows, if they are a matrix of numbers.
+
+    Parameters
+    ----------
+    archive : ZipFile
+        The open file.
+
+    Returns
+    -------
+    ArrayReader
+        Of X.
+    """
+    _check_there(archive, "X")
+    X = ArrayReader(archive, "X")
     if len(X.shape) != 2 or X.shape[0] < 0 or X.shape[1] < 1 or X.dtype.kind not in "biuf":
         raise ValueError(f"X has the shape {X.shape} and the type {X.dtype}")
+    return X
+
+
+def _check_there(archive: zipfile.ZipFile, key: str) -> None:
+    if f"{key}.npy" not in archive.namelist():
+        raise ValueError(f"it has no {key}, only {', '.join(archive.namelist())}")
+
+
+def _shape(archive: zipfile.ZipFile, has_times: bool) -> tuple[int, int]:
+    """Return the numbers of rows and columns, if the arrays are those of a stream."""
+    X = rows_of(archive)
+    _check_there(archive, "y")
+    y = ArrayReader(archive, "y")
     n_rows, n_columns = X.shape
     if y.shape != (n_rows,) or y.dtype.kind not in "biufU":
         raise ValueError(f"X has the shape {X.shape}, and y the shape {y.shape} and the type {y.dtype}")

@@ -83,7 +83,7 @@ def test_parquet_is_counted_by_row(tmp_path):
 
 
 def test_arrays_are_read_by_position(tmp_path):
-    np.savez(tmp_path / "new.npz", X=np.arange(6.0).reshape(3, 2), y=np.arange(3))
+    np.savez(tmp_path / "new.npz", X=np.arange(6.0).reshape(3, 2))  # no label is needed
     places, rows = read(tmp_path / "new.npz", numeric_layout(2))
     assert (places, rows.tolist()) == ([1, 2, 3], [[0, 1], [2, 3], [4, 5]])
     with pytest.raises(DataError, match=r"new\.npz has 2 columns; the model expects 3"):

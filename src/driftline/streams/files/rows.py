@@ -4,16 +4,20 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from driftline.errors import DataError
+from driftline.streams.base import BLOCK_ROWS
 from driftline.streams.files.fields import restored_field
 from driftline.streams.files.layout import Features
 from driftline.streams.files.options import Options
 from driftline.streams.files.reading import OnBadRow, open_table, usable
 from driftline.streams.files.roles import different
 from driftline.streams.files.source import Source
-from driftline.streams.npz import NpzStream
+from driftline.streams.npz import opened, rows_of
 from driftline.types import Matrix
 
 MOST_NAMED = 5
@@ -137,13 +141,17 @@ class RowFile:
             )
 
     def _of_arrays(self, n_columns: int) -> Iterator[tuple[Sequence[int], Matrix]]:
-        stream = NpzStream(self._source.path)
-        if len(stream.columns) != n_columns:
-            raise DataError(f"X of {self.name} has {len(stream.columns)} columns; the model expects {n_columns}")
-        first = 1
-        for block in stream.blocks():
-            yield range(first, first + len(block.rows)), block.rows
-            first += len(block.rows)
+        path = Path(self._source.path)
+        with opened(path) as archive:
+            n_rows, n_found = rows_of(archive).shape
+        if n_found != n_columns:
+            raise DataError(f"X of {self.name} has {n_found} columns; the model expects {n_columns}")
+        with opened(path) as archive:
+            reader = rows_of(archive)
+            for first in range(0, n_rows, BLOCK_ROWS):
+                rows = reader.read(min(BLOCK_ROWS, n_rows - first)).astype(np.float64)
+                yield range(first + 1, first + 1 + len(rows)), rows
+            reader.finish()
 
 
 def _positions(found: Sequence[str], layout: Mapping[str, Any], source: str) -> list[int]:
