@@ -99,7 +99,7 @@ class Run:
                     bar.advance(len(rows.rows), f"error {state.tally.error:.1%}, {rate:,.0f} rows/s")
                     self._save(at_once=False)
             except Stopped:
-                return False
+                return state.n_rows == stream.n_rows  # it may have come after the last row
             finally:
                 self._save(at_once=True)
 
