@@ -81,10 +81,10 @@ def _is_matrix(X: Any) -> bool:
 
 def read_rows(X: Any) -> Matrix:
     """Return X as a matrix of floats, none of them larger than `LARGEST` but some perhaps NaN."""
+    if not _is_matrix(X):
+        _check_no_dates(X)
     try:
-        rows: Matrix = X if _is_matrix(X) else check_array(_without_dates(X), **READING)
-    except DataTypeError:
-        raise
+        rows: Matrix = X if _is_matrix(X) else check_array(X, **READING)
     except (ValueError, TypeError, OverflowError) as error:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
@@ -99,8 +99,8 @@ def read_rows(X: Any) -> Matrix:
     return rows
 
 
-def _without_dates(X: Any) -> Any:
-    """Return X, or refuse dates and durations, which would be read as counts of some unit."""
+def _check_no_dates(X: Any) -> None:
+    """Refuse dates and durations, which would be read as counts of some unit."""
     kinds = list(X.dtypes) if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
     if isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple | np.ndarray):
         kinds = [getattr(cell, "dtype", None) for cell in X[0]]
@@ -109,7 +109,6 @@ def _without_dates(X: Any) -> Any:
         if getattr(kind, "kind", None) in ("m", "M") or is_temporal():
             where = f"column {_column_name(X, column)} of X" if len(kinds) > 1 or hasattr(X, "dtypes") else "X"
             raise DataTypeError(f"{where} holds {kind}; expected numbers: convert dates to numbers first")
-    return X
 
 
 def _column_name(X: Any, column: int) -> str:

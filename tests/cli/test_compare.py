@@ -1,9 +1,11 @@
 """Several classifiers on the same stream, side by side."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from driftline.cli import compare as compare_module
 from driftline.evaluation import Course, compare, evaluate
 from driftline.registry import create
 from driftline.streams import open_stream
@@ -72,3 +74,18 @@ def test_one_classifier_is_no_comparison(folder, command, models):
     left = command("compare", "my.csv", "--label", "class", "--models", models)
     assert left.code == 2
     assert "--models expects two or more different names" in left.err
+
+
+def test_a_file_that_grows_is_compared_up_to_the_same_row(folder, command, monkeypatch):
+    evaluate = compare_module.evaluate
+
+    def growing(*arguments, **options):
+        run = evaluate(*arguments, **options)
+        with open("my.csv", "a") as file:
+            file.write(Path("new.csv").read_text().partition("\n")[2])
+        return run
+
+    monkeypatch.setattr(compare_module, "evaluate", growing)
+    left = command("compare", "my.csv", "--label", "class", "--models", "majority,no-change", "--json", "-")
+    assert left.code == 0, left.err
+    assert {entry["n_rows"] for entry in json.loads(left.out)["models"]} == {300}

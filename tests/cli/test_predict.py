@@ -2,6 +2,9 @@
 
 import csv
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -120,3 +123,17 @@ def test_a_file_that_is_not_there_is_a_wrong_argument(folder, command, model, ar
     left = command(*arguments)
     assert left.code == 2
     assert "there is no file gone" in left.err
+
+
+def test_labels_are_not_lost_in_an_encoding_that_lacks_their_letters(folder, command):
+    rows = [f"0.{i},{'日本'[i % 2]}" for i in range(60)]
+    (folder / "signs.csv").write_text("\n".join(["x,class", *rows, ""]), encoding="utf-8")
+    command("run", "signs.csv", "--label", "class", "--model", "amrc-linear", "--save", "signs.driftline")
+    code = "import sys; from driftline.cli import main; sys.argv = ['driftline', 'predict', *sys.argv[1:]]; main()"
+    left = subprocess.run(
+        [sys.executable, "-c", code, "signs.driftline", "signs.csv"],
+        check=True,
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "latin-1"},
+    )
+    assert {row["prediction"] for row in read(left.stdout.decode())} <= {"日", "本"}

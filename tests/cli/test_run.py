@@ -140,31 +140,44 @@ def test_what_is_written_through_a_link_leaves_the_link(folder, command):
     assert json.loads((folder / "elsewhere" / "real.json").read_text())["n_rows"] == 300
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
-def test_an_interrupted_run_leaves_what_there_is(folder):
-    begun, sent = folder / "begun", folder / "sent"
+def begun_process(arguments, *, after, **pipes):
+    """Start a run in a process of its own, which touches the file `begun` after rows, and then does something more."""
     code = f"""
 import pathlib, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
 import driftline.evaluation.run as run
 examine = run.Run._examine
-def slowly(self, rows, source):
+def marked(self, rows, source):
     examine(self, rows, source)
-    pathlib.Path({str(begun)!r}).touch()
-    while not pathlib.Path({str(sent)!r}).exists():
-        time.sleep(0.01)
-run.Run._examine = slowly
+    pathlib.Path("begun").touch()
+    {after}
+run.Run._examine = marked
 from driftline.cli import main
-sys.argv = ["driftline", "run", "my.csv", "--label", "class", "--model", "dwm",
-            "--report", "r.html", "--json", "r.json", "--save", "r.driftline"]
+sys.argv = ["driftline", "run", *{arguments!r}]
 main()
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([sys.executable, "-c", code], **pipes)
+
+
+def wait_for(path):
     deadline = time.monotonic() + 120
-    while not begun.exists() and time.monotonic() < deadline:
+    while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
+def test_an_interrupted_run_leaves_what_there_is(folder):
+    outputs = ["--report", "r.html", "--json", "r.json", "--save", "r.driftline"]
+    process = begun_process(
+        ["my.csv", "--label", "class", "--model", "dwm", *outputs],
+        after="while not pathlib.Path('sent').exists(): time.sleep(0.01)",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(folder / "begun")
     process.send_signal(signal.SIGINT)
-    sent.touch()
+    (folder / "sent").touch()
     out, err = process.communicate(timeout=120)
     record = json.loads((folder / "r.json").read_text())
     assert process.returncode == 130, err
@@ -228,26 +241,11 @@ def test_what_is_wrong_with_a_file_is_said_even_if_its_label_is_a_number(folder,
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
 def test_ctrl_c_ends_a_run_that_waits_for_more_rows(folder):
-    begun = folder / "begun"
-    code = f"""
-import pathlib, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
-import driftline.evaluation.run as run
-examine = run.Run._examine
-def marked(self, rows, source):
-    examine(self, rows, source)
-    pathlib.Path({str(begun)!r}).touch()
-run.Run._examine = marked
-from driftline.cli import main
-sys.argv = ["driftline", "run", "-", "--label", "class", "--model", "majority", "--json", "waited.json"]
-main()
-"""
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    arguments = ["-", "--label", "class", "--model", "majority", "--json", "waited.json"]
+    process = begun_process(arguments, after="", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     process.stdin.write(b"x,class\n" + b"".join(b"0.%d,%d\n" % (i % 97, i % 3 % 2) for i in range(9000)))
     process.stdin.flush()
-    deadline = time.monotonic() + 120
-    while not begun.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(folder / "begun")
     time.sleep(1.0)  # by now it has done all whole blocks, and waits
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130  # while the pipe is open
@@ -272,3 +270,10 @@ def test_names_are_shown_as_they_are(folder, command):
     (folder / "names.csv").write_text("\n".join(["gyro:x:mean,class", *rows, ""]))
     command("run", "names.csv", "--label", "class", "--model", "amrc-linear", "--save", "names.driftline")
     assert "gyro:x:mean" in command("explain", "names.driftline").out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links are another thing on Windows")
+def test_a_loop_of_links_is_replaced_by_what_is_written(folder, command):
+    os.symlink("loop", "loop")
+    assert command("run", "my.csv", *LINEAR, "--json", "loop").code == 0
+    assert json.loads((folder / "loop").read_text())["n_rows"] == 300

@@ -510,6 +510,17 @@ def test_an_interruption_after_the_last_row_is_none(tmp_path):
 
 
 @pytest.mark.usefixtures("interruptible")
+def test_an_interruption_before_the_first_row_is_no_empty_stream():
+    class Interrupting(ArrayStream):
+        def blocks(self, start=0):
+            signal.raise_signal(signal.SIGINT)
+            yield from super().blocks(start)
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(Constant(), Interrupting(*small_stream()), progress=False)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_interruption_stops_at_once(tmp_path):
     X, y = small_stream()
 

@@ -246,12 +246,12 @@ def test_whatever_goes_wrong_with_a_run_the_others_go_on(small_files, monkeypatc
 
     def failing(self, partial):
         if self.model == "majority":
-            raise ZeroDivisionError
+            raise ZeroDivisionError("of a classifier")
         return perform(self, partial)
 
     monkeypatch.setattr(Run, "perform", failing)
     table = made(parsed("test", SPEC), Store(small_files / "results"))
-    assert [cell.note for cell in table.rows[2].cells[:2]] == ["ZeroDivisionError"] * 2
+    assert [cell.note for cell in table.rows[2].cells[:2]] == ["ZeroDivisionError: of a classifier"] * 2
     assert table.rows[0].cells[0].value is not None
     assert not list((small_files / "results").glob("unfinished/*/*"))
 
@@ -456,3 +456,9 @@ def test_a_table_is_written_for_people_programs_and_papers():
     assert r"one \& two" in latex
     assert r"$\lambda$-p\_1 & 12.3 (10.0) & -- (N/A) \\" in latex
     assert latex.index(r"\hline" + "\nmine") > 0
+
+
+def test_in_csv_the_note_of_a_cell_does_not_hide_that_of_its_row():
+    row = Row("AMRC", (Cell(1.0, note="first rows"), Cell(2.0)), note="mean over seeds")
+    lines = list(csv.DictReader(io.StringIO(to_csv(Table("T", "", ("a", "b"), (row,))))))
+    assert [line["note"] for line in lines] == ["first rows; mean over seeds", "mean over seeds"]

@@ -54,7 +54,8 @@ def _has_header(first: Sequence[str], lines: Lines, delimiter: str, options: Opt
     below = [row for row in _sample(lines, delimiter) if len(row) == len(first)]
     if not isinstance(options.label, int) or not below:
         return True
-    if len(first) > 2 and [cell for cell in first if cell] in (_numbers(first, 0), _numbers(first, 1)):
+    named = [cell for cell in first if cell]
+    if len(named) > 2 and named == [str(j) for j in range(len(named))]:
         return True  # as pandas names columns that have no names, perhaps beside an index
     if isinstance(options.label, Numeral) and str(options.label) in first and options.label >= len(first):
         return True  # no position, so a name
@@ -67,11 +68,6 @@ def _has_header(first: Sequence[str], lines: Lines, delimiter: str, options: Opt
             f"{', '.join(map(brief, first[:5]))}; pass header=True or header=False"
         )
     return any(is_number and not says(number, cell) for is_number, cell in zip(numeric, first, strict=True))
-
-
-def _numbers(cells: Sequence[str], start: int) -> list[str]:
-    """Return the numbers from `start` on, as many as there are cells that are not blank."""
-    return [str(j) for j in range(start, start + sum(map(bool, cells)))]
 
 
 def _rows(lines: Lines, delimiter: str, reject: Reject, width: int | None = None) -> Iterator[tuple[int, list[str]]]:

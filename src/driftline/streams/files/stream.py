@@ -206,8 +206,8 @@ def open_stream(
         Columns that are categorical though they look like numbers. If the label is named here, labels are text.
     header : bool, optional
         Whether the first row of a CSV file has the names of the columns. By default it has if the label is given by
-        name, if a cell of it stands above numbers and is none, or if its cells are 0, 1, 2, … or 1, 2, 3, … Without a
-        header, columns are called x0, x1, …
+        name, if a cell of it stands above numbers and is none, or if its cells are 0, 1, 2, … Without a header, columns
+        are called x0, x1, …
     delimiter : str, optional
         What stands between the cells of a CSV file; by default whichever of tab, semicolon, bar, comma and space cuts
         its first rows into equal numbers of cells, and into most.
