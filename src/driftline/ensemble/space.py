@@ -81,7 +81,6 @@ class Space:
     def __init__(self, plan: SpacePlan, features: Any, n_features: int, seed: list[int]) -> None:
         self.plan = plan
         self._features = features
-        self._n_features = n_features
         n_members, d = len(plan.members), n_features
         n_rows = max(member.reach for member in plan.members)
         self._store = Store(
@@ -152,7 +151,6 @@ class Space:
         """Make room for n more columns: the model is as if they had been 0 so far."""
         at = 1 + self._features.n_columns
         self._features.add_columns(n)
-        self._n_features += n
         self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
         names = ("mu", "rule", "first", "second")
         stacks = {name: with_zeros(getattr(self._members, name), at, n) for name in names}
@@ -177,7 +175,8 @@ class Space:
         if isinstance(self._features, FourierFeatures):
             return self._features.transform(Z)
         # The user's map: a row at a time, so that it does not matter how rows are grouped.
-        Psi = np.concatenate([checked_features(self._features.transform(z[None]), 1, self._n_features) for z in Z])
+        d = self._store.rows.shape[1]
+        Psi = np.concatenate([checked_features(self._features.transform(z[None]), 1, d) for z in Z])
         singles: Singles = np.clip(Psi, -FARTHEST_SINGLE, FARTHEST_SINGLE).astype(np.float32)
         return singles
 
@@ -197,6 +196,8 @@ class Space:
             prefix = f"{name}/"
             return {key.removeprefix(prefix): np.array(value) for key, value in state.items() if key.startswith(prefix)}
 
+        if not isinstance(self._features, FourierFeatures):
+            check_same_width(self._store.rows.shape[1], state["store/rows"].shape[1])
         self._store, self._members, self._ladder = (
             Store(**part("store")),
             Members(**part("members")),
@@ -204,7 +205,6 @@ class Space:
         )
         self._room = self._blank_room(state["centres"])
         if not isinstance(self._features, FourierFeatures):
-            check_same_width(self._n_features, self._store.rows.shape[1])
             self._features.restore(part("features"))
 
     def __getstate__(self) -> dict[str, Any]:
