@@ -7,13 +7,13 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from driftline.core.checkpoint import read_checkpoint
 from driftline.errors import CheckpointError, ConfigError
+from driftline.utils.suggestions import close_names, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,8 @@ def describe(name: str) -> ModelEntry:
     try:
         return _ENTRIES[name]
     except (KeyError, TypeError):  # of what is no word
-        close = get_close_matches(str(name), _ENTRIES, n=3) or [known for known in _ENTRIES if str(name) in known][:3]
-        hint = f"did you mean {' or '.join(close)}? " if close else ""
-        raise ConfigError(f"there is no classifier {name!r}; {hint}'driftline models' lists all") from None
+        hint = did_you_mean(close_names(str(name), _ENTRIES))
+        raise ConfigError(f"there is no classifier {name!r} ('driftline models' lists all){hint}") from None
 
 
 def create(name: str, **parameters: Any) -> Any:

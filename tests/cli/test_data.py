@@ -126,7 +126,7 @@ def test_errors_are_one_line_without_a_traceback(monkeypatch, capsys):
     assert left.value.code == 2
     assert (
         said
-        == "driftline: there is no published stream 'wether'; did you mean weather? 'driftline data list' lists all\n"
+        == "driftline: there is no published stream 'wether' ('driftline data list' lists all); did you mean weather?\n"
     )
 
 

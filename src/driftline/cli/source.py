@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from driftline.cli.options import OnBadRow
 from driftline.errors import ConfigError, DataError
 from driftline.streams import Stream, catalogue, load, open_stream
 from driftline.streams.files.options import Numeral
+from driftline.utils.suggestions import close_names, did_you_mean
 
 STDIN = "-"
 
@@ -56,13 +56,12 @@ def check_there(*files: str | Path) -> None:
 
 def _not_found(source: str) -> str:
     path = Path(source)
-    looks_like_a_file = path.suffix or os.sep in source
-    there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = [str(path.with_name(name)) for name in get_close_matches(path.name, there, n=1)] if path.name else []
-    close += [] if looks_like_a_file else get_close_matches(source, catalogue.names(), n=1)
-    hint = f"; did you mean {' or '.join(close)}?" if close else "; driftline data list shows the published streams"
-    nor = "" if looks_like_a_file else ", nor a published stream of that name"
-    return f"there is no file {source}{nor}{'' if looks_like_a_file and not close else hint}"
+    neighbours = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    close_files = [str(path.with_name(name)) for name in close_names(path.name, neighbours)] if path.name else []
+    if path.suffix or os.sep in source:
+        return f"there is no file {source}{did_you_mean(close_files)}"
+    hint = did_you_mean([*close_files, *close_names(source, catalogue.names())])
+    return f"there is no file or published stream {source!r} ('driftline data list' lists the streams){hint}"
 
 
 def _open_file(source: str, reading: Reading) -> Stream:

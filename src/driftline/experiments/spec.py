@@ -2,13 +2,13 @@
 
 import tomllib
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any
 
 from driftline import registry
 from driftline.errors import ConfigError
 from driftline.streams.catalogue import describe
+from driftline.utils.suggestions import close_names, did_you_mean
 
 LEVELS = ("quick", "usual", "full")
 """How much is run: what is done in minutes; what is kept in the repository; all."""
@@ -178,9 +178,8 @@ def read_spec(name: str) -> Experiment:
     (True, 12)
     """
     if name not in names():
-        close = get_close_matches(name, names(), n=3)
-        hint = f"did you mean {' or '.join(close)}? All" if close else "all"
-        raise ConfigError(f"there is no experiment {name!r}; {hint} names: {', '.join(names())}")
+        hint = did_you_mean(close_names(name, names()))
+        raise ConfigError(f"there is no experiment {name!r}; the experiments are {', '.join(names())}{hint}")
     content = tomllib.loads(files(__package__).joinpath("specs", f"{name}.toml").read_text(encoding="utf-8"))
     return parsed(name, content)
 

@@ -5,7 +5,6 @@ import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from driftline.adapters.base import ForeignClassifier, RowLearner, positions, resembling
 from driftline.errors import CheckpointError, ConfigError, DataError, MissingExtraError
 from driftline.types import LabelArray, Matrix, Vector
+from driftline.utils.suggestions import close_names, did_you_mean
 from driftline.utils.validation import whole_number
 
 OURS = ("schema", "random_seed")
@@ -223,8 +223,7 @@ def _learner_class(learner: Any) -> type:
     kind = classifiers.get(learner) if isinstance(learner, str) else learner
     if isinstance(kind, type) and callable(getattr(kind, "train", None)):
         return kind
-    close = get_close_matches(str(learner), classifiers["__all__"], n=3)
-    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    hint = did_you_mean(close_names(str(learner), classifiers["__all__"]))
     raise ConfigError(f"learner must be a class of capymoa.classifier, or its name; got {learner!r}{hint}")
 
 

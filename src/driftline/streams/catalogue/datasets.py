@@ -3,12 +3,12 @@
 import re
 import tomllib
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from driftline.errors import ConfigError
+from driftline.utils.suggestions import close_names, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +183,8 @@ def describe(name: str) -> Dataset:
     try:
         return _catalogue()[name]
     except KeyError:
-        close = get_close_matches(str(name), _catalogue(), n=3)
-        hint = f"did you mean {' or '.join(close)}? " if close else ""
-        raise ConfigError(f"there is no published stream {name!r}; {hint}'driftline data list' lists all") from None
+        hint = did_you_mean(close_names(str(name), _catalogue()))
+        raise ConfigError(f"there is no published stream {name!r} ('driftline data list' lists all){hint}") from None
 
 
 @cache

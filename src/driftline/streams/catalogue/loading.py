@@ -61,7 +61,7 @@ def load(name: str, *, nominal: str = "codes", with_leaks: bool = False, downloa
     >>> load("wether")
     Traceback (most recent call last):
         ...
-    driftline.errors.ConfigError: there is no published stream 'wether'; did you mean weather? ...
+    driftline.errors.ConfigError: there is no published stream 'wether' (...); did you mean weather?
     """
     dataset = describe(name)
     if nominal not in ("codes", "onehot"):
