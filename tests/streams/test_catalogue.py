@@ -67,11 +67,11 @@ def test_the_nominal_columns_of_airlines_are_known():
     assert nominal == {"airline": 18, "airport_from": 293, "airport_to": 293, "day": 7}
 
 
-def test_the_known_traps_are_told():
+def test_the_known_caveats_are_listed():
     assert [c.name for name in names() for c in describe(name).columns if c.leaks] == ["stab"]
-    assert "decides the label" in describe("smartgrid").traps[0]
-    assert "no time" in describe("german").traps[0]
-    assert "sorting" in describe("poker").traps[0]
+    assert "decides the label" in describe("smartgrid").caveats[0]
+    assert "nothing to do with time" in describe("german").caveats[0]
+    assert "sorting" in describe("poker").caveats[0]
 
 
 def test_unknown_names_are_answered_with_close_ones():

@@ -13,7 +13,7 @@ from driftline.experiments.runs import Task
 from driftline.paper import rules
 from driftline.paper.construction import assemble, checked_parameters
 from driftline.streams import RotatingGaussians
-from driftline.streams.synthetic.integrals import even_points, quantiles
+from driftline.streams.synthetic.integrals import normal_quantiles, quasirandom_points
 from driftline.types import Matrix, Rule, Vector
 
 N_POINTS = 64
@@ -109,7 +109,9 @@ def error_probabilities(stream: RotatingGaussians, found: list[Rule], seed: int)
         The error probabilities.
     """
     components = stream.components(np.arange(1.0, len(found) + 1.0))
-    normals = quantiles(even_points(components.n_features, N_POINTS, seed)).reshape(-1, components.n_features)
+    normals = normal_quantiles(quasirandom_points(components.n_features, N_POINTS, seed)).reshape(
+        -1, components.n_features
+    )
     labels = np.repeat(components.labels, len(normals))
     weights = np.broadcast_to(components.weights, (len(found), components.weights.shape[1]))
     instances = components.means[:, :, None] + components.deviations[:, :, None] * normals
