@@ -8,7 +8,7 @@ from driftline import AMRC, ConfigError, PaperAMRC, baselines, registry
 from driftline.evaluation import evaluate
 from driftline.registry import create, describe, names
 from driftline.streams import ArrayStream
-from models import QUICK, small_stream
+from helpers.quick_models import QUICK, small_stream
 
 SMALL = {
     "amrc": {"n_components": 5},

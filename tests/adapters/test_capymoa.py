@@ -12,7 +12,7 @@ from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.records import TIMINGS
 from driftline.registry import describe
 from driftline.streams import ArrayStream
-from models import small_stream
+from helpers.quick_models import small_stream
 
 if missing := describe("capymoa-arf").missing:
     pytest.skip(f"needs CapyMOA: {missing}", allow_module_level=True)

@@ -13,7 +13,7 @@ from driftline.adapters import RiverClassifier
 from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.records import TIMINGS
 from driftline.streams import ArrayStream
-from models import small_stream
+from helpers.quick_models import small_stream
 
 pytest.importorskip("river", reason="needs river: pip install 'driftline[river]'")
 

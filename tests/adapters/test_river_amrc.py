@@ -14,7 +14,7 @@ import pytest
 import driftline
 from driftline import ConfigError, DataError
 from driftline.streams import RotatingGaussians
-from models import small_stream
+from helpers.quick_models import small_stream
 
 pytest.importorskip("river", reason="needs river: pip install 'driftline[river]'")
 

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayes import PlainMajority, changing
 from driftline import ConfigError
 from driftline.baselines import DWM
-from models import assert_same
-from strategies import seeds
+from helpers.bayes_rule import PlainMajority, changing
+from helpers.quick_models import assert_same
+from helpers.strategies import seeds
 
 MIXED = [0, 2]
 rules = st.fixed_dictionaries(

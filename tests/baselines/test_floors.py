@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from driftline import ConfigError
 from driftline.baselines import Majority, NoChange, WindowedMajority
-from models import assert_same
+from helpers.quick_models import assert_same
 
 labels = st.lists(st.integers(0, 3), min_size=1, max_size=40)
 FLOORS = [NoChange(), Majority(), WindowedMajority(window=5)]

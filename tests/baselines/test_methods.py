@@ -20,7 +20,7 @@ from driftline.baselines.projectron_plus import ProjectronPlusPlusMethod
 from driftline.baselines.rbp import RBPMethod, uniforms
 from driftline.baselines.span import project
 from driftline.core.features import FourierMap
-from plain_methods import (
+from helpers.reference_baselines import (
     PlainAdaRaker,
     PlainFOGD,
     PlainForgetron,
@@ -31,7 +31,7 @@ from plain_methods import (
     PlainProjectronPlusPlus,
     PlainRBP,
 )
-from strategies import seeds
+from helpers.strategies import seeds
 
 COLUMNS = 3
 BUDGET = 7

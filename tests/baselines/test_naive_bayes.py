@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from bayes import PlainBayes, changing
 from driftline.baselines.naive_bayes import (
     class_weight,
     copy_expert,
@@ -17,7 +16,8 @@ from driftline.baselines.naive_bayes import (
     resized,
     with_room_for_codes,
 )
-from strategies import seeds
+from helpers.bayes_rule import PlainBayes, changing
+from helpers.strategies import seeds
 
 MIXED = [0, 2]
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from driftline.cli import main
 from driftline.cli.app import app
 from driftline.streams.catalogue import describe, names
-from pebbles import CSV, X, pebbles, y
+from helpers.fake_dataset import CSV, X, pebbles, y
 
 
 def run(*arguments):

@@ -14,7 +14,7 @@ from driftline.evaluation.course import MOST_WINDOWS, SHORTEST_WINDOW, Stretch
 from driftline.registry import create
 from driftline.streams import ArrayStream, RotatingGaussians
 from driftline.types import Answers, Block
-from strategies import seeds
+from helpers.strategies import seeds
 
 
 def some(n, d, c, seed):

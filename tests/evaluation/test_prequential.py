@@ -21,8 +21,8 @@ from driftline.evaluation.prequential import _parameters
 from driftline.evaluation.records import TIMINGS
 from driftline.streams import ArrayStream, RangeScaled, RotatingGaussians, open_stream
 from driftline.types import Block
-from models import QUICK, assert_same, fourier, linear, plain, small_stream
-from strategies import seeds
+from helpers.quick_models import QUICK, assert_same, fourier, linear, plain, small_stream
+from helpers.strategies import seeds
 
 
 def logistic():

@@ -16,9 +16,9 @@ from driftline.evaluation import Course, evaluate, pace, read_records, records
 from driftline.evaluation.checkpoint import NAME
 from driftline.evaluation.records import TIMINGS, list_parts
 from driftline.streams import ArrayStream
-from models import linear, small_stream
+from helpers.quick_models import linear, small_stream
 
-SCRIPT = Path(__file__).with_name("killed_run.py")
+SCRIPT = Path(__file__).parents[1] / "helpers" / "slow_evaluation.py"
 
 
 def start(folder, delay):
@@ -49,7 +49,7 @@ def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp
 
 
 def test_a_run_killed_at_any_dealing_with_the_disk_goes_on_to_the_same_records(tmp_path):
-    script = SCRIPT.with_name("every_kill_point.py")
+    script = SCRIPT.with_name("kill_at_every_write.py")
     result = subprocess.run([sys.executable, str(script), str(tmp_path)], check=False, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) > 60

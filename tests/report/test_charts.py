@@ -22,8 +22,8 @@ from driftline.report.findings import look
 from driftline.report.heatmap import drift_chart, drift_of
 from driftline.report.sections import sections_of
 from driftline.report.wording import moment
-from entries import entry
-from strategies import seeds
+from helpers.report_entries import entry
+from helpers.strategies import seeds
 
 
 def series(chart):

@@ -13,7 +13,7 @@ from driftline.report import Entry, story
 from driftline.report.findings import Findings
 from driftline.report.story import tell
 from driftline.report.wording import percent, points, two
-from entries import entry
+from helpers.report_entries import entry
 
 SUMMARY = Summary(
     stream="weather",

@@ -18,7 +18,7 @@ from driftline import DataError
 from driftline.streams import FileStream, Stream, open_stream
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block
-from tables import FORMATS, as_csv, pack, small_tables, write
+from helpers.random_tables import FORMATS, as_csv, pack, small_tables, write
 
 
 @pytest.fixture(scope="module")
