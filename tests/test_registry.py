@@ -112,7 +112,7 @@ def test_what_is_missing_is_said_without_importing_it(monkeypatch):
     assert describe("capymoa-arf").missing == "pip install 'driftline[capymoa]'"
     assert describe("amrc").missing is None
     monkeypatch.setattr(registry, "find_spec", lambda name: name)
-    monkeypatch.setattr("driftline.adapters.capymoa.finds_java", lambda: False)
+    monkeypatch.setattr("driftline.adapters.capymoa.java_is_installed", lambda: False)
     assert describe("capymoa-arf").missing == "install a Java runtime"
     assert describe("river-arf").missing is None
 

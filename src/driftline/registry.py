@@ -50,7 +50,7 @@ class ModelEntry:
         """What to do before it can be used; None if nothing."""
         if self.package is not None and find_spec(self.package) is None:
             return f"pip install 'driftline[{self.package}]'"
-        if self.package == "capymoa" and not import_module("driftline.adapters.capymoa").finds_java():
+        if self.package == "capymoa" and not import_module("driftline.adapters.capymoa").java_is_installed():
             return "install a Java runtime"
         return None
 

@@ -365,7 +365,7 @@ def test_tables_that_cannot_be_read_are_refused():
         model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series([1]))
     with pytest.raises(DataError, match="feature 'a' is the text 'red'"):
         model.learn_many(pd.DataFrame({"a": ["red"]}), pd.Series([1]))
-    with pytest.raises(DataError, match="several columns 'a'"):
+    with pytest.raises(DataError, match="several columns named 'a'"):
         model.learn_many(pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), pd.Series([1]))
     with pytest.raises(DataError, match="expected a pandas DataFrame"):
         model.learn_many(np.zeros((1, 2)), [1])
@@ -501,7 +501,7 @@ def test_a_feature_that_emerges_while_rows_wait_is_found_again():
 def test_rows_that_were_changed_in_between_are_warned_of_once():
     pairs, _, _ = turning(200)
     model = preprocessing.StandardScaler() | AMRC(late_labels=True, **QUICK)
-    with pytest.warns(UserWarning, match="does not wait for one.*AMRC needs no scaler") as caught:
+    with pytest.warns(UserWarning, match="is not pending.*AMRC needs no scaler") as caught:
         evaluate.progressive_val_score(pairs, model, metrics.Accuracy(), delay=20)
     assert len(caught) == 1
     assert model["AMRC"].n_waiting > 0
