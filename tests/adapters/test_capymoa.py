@@ -134,7 +134,10 @@ def test_what_java_cannot_write_is_not_saved(tmp_path):
         ({"learner": "AdaptiveRandomForest"}, "did you mean AdaptiveRandomForestClassifier"),
         ({"learner": "Schema"}, "learner must be a class of capymoa.classifier"),
         ({"learner": int}, "learner must be a class of capymoa.classifier"),
-        ({"options": {"trees": 3}}, r"options has trees; the parameters of AdaptiveRandomForestClassifier are .*ensemble_size"),
+        (
+            {"options": {"trees": 3}},
+            r"options has trees; the parameters of AdaptiveRandomForestClassifier are .*ensemble_size",
+        ),
         ({"options": {"max_features": "many"}}, "cannot be created with .*many.*: Invalid value for max_features"),
         ({"options": [3]}, r"options must be a mapping, or None; got \[3\]"),
         ({"nominal": ["x1"]}, "nominal must be a mapping"),

@@ -74,7 +74,7 @@ def test_nominal_columns_give_what_plain_products_give_to_the_bit(seed, n_rows, 
     experts, twin = taught(X[:n_rows], y[:n_rows], nominal), plain(X[:n_rows], y[:n_rows], nominal)
     for x in X:
         assert [product(experts, c, x) for c in range(3)] == [twin.weight(c, x.tolist()) for c in range(3)]
-        assert most_probable_class(experts, 0, x) == twin.most_probable_class(x.tolist())
+        assert most_probable_class(experts, 0, x) == twin.opinion(x.tolist())
 
 
 def test_numeric_columns_have_gaussian_densities():

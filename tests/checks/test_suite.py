@@ -47,11 +47,11 @@ THEIRS = {
     },
     GaussianNB(): {
         "check_grouping_into_batches_changes_nothing": "variances are smoothed by that of the latest batch",
-        "check_a_class_that_comes_unannounced_joins_or_is_refused": "the smoothing is set before the class is refused",
+        "check_unannounced_class_is_added_or_refused": "the smoothing is set before the class is refused",
         "check_one_class_is_enough": NARROW,
         "check_constant_columns_do_no_harm": NARROW,
         "check_rows_of_zeros_do_no_harm": NARROW,
-        "check_rows_that_repeat_do_no_harm": NARROW,
+        "check_repeated_rows_do_no_harm": NARROW,
         "check_one_column_is_enough": NARROW,
         "check_scales_do_no_harm": NARROW,
         "check_missing_values_are_refused": "a first batch that is refused leaves it half fitted",
@@ -88,7 +88,7 @@ def test_our_classifiers_keep_to_what_streams_need(estimator, check):
     "check",
     [
         "grouping_into_batches_changes_nothing",
-        "saved_models_go_on_alike",
+        "saved_models_continue_identically",
         "copies_are_independent",
         "memory_is_bounded",
     ],
@@ -140,10 +140,10 @@ def test_all_failures_are_told_at_once_each_with_its_check():
     with pytest.raises(ExceptionGroup, match=r"KeepsAllRows\(\) fails 2 of \d+ checks") as caught:
         check_online_classifier(KeepsAllRows())
     theirs, ours = caught.value.exceptions
-    assert theirs.__notes__ == ["This is check_dont_overwrite_parameters of KeepsAllRows()."]  # `rows` is public
+    assert theirs.__notes__ == ["Raised by check_dont_overwrite_parameters for KeepsAllRows()."]  # `rows` is public
     assert isinstance(ours, AssertionError)
     assert re.match("4,000 rows: expected less than 2,000 bytes more than in the first 2,000 rows", str(ours))
-    assert ours.__notes__ == ["This is check_memory_is_bounded of KeepsAllRows()."]
+    assert ours.__notes__ == ["Raised by check_memory_is_bounded for KeepsAllRows()."]
 
 
 @pytest.mark.parametrize("estimator", [Centroids, LinearSVC(), SGDRegressor(), None])
