@@ -40,7 +40,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "tutorial", "cli", "contributing", "changelog")}  # no pages below them
+html_sidebars = {page: [] for page in ("index", "tutorial", "cli", "glossary", "contributing", "changelog")}  # no pages below them
 html_show_sourcelink = False
 
 
