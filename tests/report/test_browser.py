@@ -7,6 +7,7 @@ import pytest
 from driftline.report import to_html
 from entries import entry
 
+pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright; pip install playwright")
 CHROMIUM = shutil.which("chromium")

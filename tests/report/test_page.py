@@ -1,6 +1,5 @@
 """The page: complete, self-contained, and safe from whatever columns, labels and paths are called."""
 
-import builtins
 import json
 import re
 import subprocess
@@ -17,10 +16,13 @@ from driftline import MissingExtraError
 from driftline.report import to_html
 from entries import entry
 
+pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
 HOSTILE = (
     "</script><script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "{{ 7 * 7 }}{% raw %}{# not a comment #}",
     "<b>bold</b> & %{x} $y$",
     "--page",
     " ",
@@ -93,9 +95,10 @@ def test_odd_names_are_shown_as_they_are(name):
     odd = entry(900, change_at=400, name=name, stream=name, labels=(name, "other"), columns=(name, "wind", "rain"))
     text = page(odd, entry(900, name=f"not {name}", labels=(name, "other")), command=name, versions={name: name})
     read = Reader(text)
-    assert [tag for tag, _ in read.tags] == [tag for tag, _ in usual.tags]
+    assert [(tag, sorted(attrs)) for tag, attrs in read.tags] == [(tag, sorted(attrs)) for tag, attrs in usual.tags]
     assert "".join(read.texts["code"]) == name
-    assert "".join(read.texts["h1"]) == f"{name} on {name}"
+    assert "".join(read.texts["h1"]) == "".join(read.texts["title"]) == f"{name} on {name}"
+    assert any(f"{name if name.strip() else repr(name)} in class" in text for text in read.texts["li"])
     assert set(charts(text)) == {"error", "mistakes", "classes", "drift", "comparison", "calibration"}
 
 
@@ -138,22 +141,16 @@ def test_a_classifier_that_cannot_be_ranked_is_in_the_table():
     assert "rbp <small>stopped after 300 rows</small></th>" in text
 
 
-def test_without_plotly_the_remedy_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def failing(name, *rest):
-        if name.startswith("plotly"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", failing)
-    with pytest.raises(MissingExtraError, match=r"a report needs plotly; pip install 'driftline\[report\]'"):
+@pytest.mark.parametrize("package", ["jinja2", "plotly.offline"])
+def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=r"needs jinja2 and plotly; pip install 'driftline\[report\]'"):
         page(entry())
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_stands_out_from_the_page(theme):
-    style = (files("driftline.report") / "page.css").read_text(encoding="utf-8")
+    style = (files("driftline.report") / "templates" / "page.css").read_text(encoding="utf-8")
     colours = dict(
         re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]{6});", re.findall(r":root.*?\{(.*?)\}", style, re.DOTALL)[theme])
     )
@@ -172,6 +169,6 @@ def luminance(colour):
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-def test_a_report_imports_plotly_only_when_it_is_made():
-    code = "import sys, driftline.report; print('plotly' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
+def test_jinja2_and_plotly_are_imported_only_when_a_report_is_made():
+    code = "import sys, driftline.report; print({'jinja2', 'plotly'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "set()\n"

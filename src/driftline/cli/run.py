@@ -86,8 +86,8 @@ def _save(model: Any, path: Path, notes: dict[str, Any]) -> None:
 
 def check_report(path: Path | None) -> None:
     """Refuse a report that could not be made, before anything is run."""
-    if path is not None and find_spec("plotly") is None:
-        raise MissingExtraError("--report needs plotly; pip install 'driftline[report]'")
+    if path is not None and not all(map(find_spec, ("jinja2", "plotly"))):
+        raise MissingExtraError("--report needs jinja2 and plotly; pip install 'driftline[report]'")
 
 
 def parsed(parameters: Sequence[str]) -> dict[str, Any]:

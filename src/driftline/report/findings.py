@@ -35,6 +35,13 @@ class Findings:
         """The classifier that the report is about."""
         return self.entries[0]
 
+    @property
+    def ranked_entries(self) -> list[tuple[Entry, Comparison | None]]:
+        """All classifiers with their places in the ranking, the best first; those without a place come last."""
+        by_name = {entry.name: entry for entry in self.entries}
+        ranked = [(by_name.pop(place.name), place) for place in self.ranking]
+        return [*ranked, *((entry, None) for entry in by_name.values())]
+
 
 def look(entries: Sequence[Entry]) -> Findings:
     """Check the entries and find what there is to tell about them."""

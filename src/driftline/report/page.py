@@ -1,20 +1,16 @@
 """The page: story, charts and tables in one HTML file that reaches for nothing else."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from html import escape
 from importlib.resources import files
-from string import Template
 
 from driftline.errors import MissingExtraError
 from driftline.evaluation.course import MOST_WINDOWS, SHORTEST_WINDOW
-from driftline.report.drawing import Chart
 from driftline.report.entry import Entry
 from driftline.report.findings import look
-from driftline.report.sections import Section, sections_of
+from driftline.report.sections import sections_of
 from driftline.report.story import tell
-from driftline.report.wording import counted
+from driftline.report.wording import counted, described, moment, percent
 
 
 def to_html(entries: Sequence[Entry], *, command: str, versions: Mapping[str, str]) -> str:
@@ -47,62 +43,56 @@ def to_html(entries: Sequence[Entry], *, command: str, versions: Mapping[str, st
     True
     """
     try:
-        from plotly.offline import get_plotlyjs  # noqa: PLC0415  # an extra may be missing
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  # an extra may be missing
+        from markupsafe import Markup  # noqa: PLC0415
+        from plotly.offline import get_plotlyjs  # noqa: PLC0415
     except ImportError as error:
-        raise MissingExtraError("a report needs plotly; pip install 'driftline[report]'") from error
+        raise MissingExtraError("a report needs jinja2 and plotly; pip install 'driftline[report]'") from error
+    environment = Environment(
+        loader=PackageLoader("driftline.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment.filters |= {"count": counted, "percent": percent, "shift": described, "time": moment}
+    # The only texts that are not escaped: files of this package and of Plotly, which hold nothing of the user's.
+    trusted = {
+        "style": Markup(_file("page.css")),
+        "script": Markup(_file("page.js")),
+        "plotly": Markup(get_plotlyjs().replace("</script", r"<\/script")),
+    }
     found = look(entries)
     sections = sections_of(found)
-    page = Template(_part("page.html")).substitute(
-        title=escape(f"{found.first.name} on {found.first.summary.stream}"),
-        style=_part("page.css"),
-        story="\n".join(f"<p>{escape(sentence)}</p>" for sentence in tell(found)),
-        sections="\n".join(map(_section, sections)),
-        origin=_origin(found.first, command, versions),
-        plotly=get_plotlyjs().replace("</script", r"<\/script"),
-        charts=_as_json([section.chart for section in sections if section.chart is not None]),
-        script=_part("page.js"),
+    page = environment.get_template("page.html.j2").render(
+        title=f"{found.first.name} on {found.first.summary.stream}",
+        sentences=tell(found),
+        sections=sections,
+        changes=found.changes,
+        ranked_entries=found.ranked_entries,
+        command=command,
+        facts=_facts(found.first, versions),
+        charts=[section.chart.to_dict() for section in sections if section.chart is not None],
+        **trusted,
     )
-    # Paths that are no UTF-8 come with half characters, which cannot be written to a file.
+    # Paths that are not valid UTF-8 contain lone surrogates, which cannot be written to a file.
     return page.encode(errors="replace").decode()
 
 
-def _part(name: str) -> str:
-    return (files("driftline.report") / name).read_text(encoding="utf-8")
+def _file(name: str) -> str:
+    return (files("driftline.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _as_json(charts: Sequence[Chart]) -> str:
-    """Return charts as JSON that can stand in a page: nothing in it ends the script, whatever labels are called."""
-    text = json.dumps([chart.to_dict() for chart in charts], allow_nan=False, separators=(",", ":"))
-    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
-
-
-def _section(section: Section) -> str:
-    name, chart = section.name, section.chart
-    figure = ""
-    if chart is not None:
-        kind = ' class="square"' if chart.is_square else ""
-        figure = (
-            f'<figure{kind}><div class="chart" id="chart-{chart.name}" role="img" aria-label="{escape(chart.alt)}" '
-            f'style="height: {chart.height}px"></div></figure>\n'
-        )
-    return f"""\
-<section aria-labelledby="{name}">
-<h2 id="{name}">{escape(section.title)}</h2>
-<p>{escape(section.text)}</p>
-{figure}{section.table}
-</section>"""
-
-
-def _origin(entry: Entry, command: str, versions: Mapping[str, str]) -> str:
+def _facts(entry: Entry, versions: Mapping[str, str]) -> dict[str, str]:
+    """Return the rows of the page's last table, by name."""
     course, summary = entry.course, entry.summary
     state = "" if entry.finished else "; the run was stopped before its end"
-    facts = {
-        "Command": f"<code>{escape(command)}</code>",
-        "Versions": escape(", ".join(f"{name} {version}" for name, version in versions.items())),
-        "Rows": escape(f"{counted(summary.n_rows, 'row')}, {counted(summary.n_classes, 'class', 'classes')}{state}"),
+    return {
+        "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+        "Rows": f"{counted(summary.n_rows, 'row')}, {counted(summary.n_classes, 'class', 'classes')}{state}",
         "Made": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
         "Windows": f"The course was kept in windows of {counted(course.length, 'row')}: of {SHORTEST_WINDOW} at first, "
         f"joined in pairs whenever there were {MOST_WINDOWS}. Charts show means over several where that many rows are "
         f"needed to see more than chance.",
     }
-    return "<dl>\n" + "\n".join(f"<dt>{name}</dt><dd>{fact}</dd>" for name, fact in facts.items()) + "\n</dl>"

@@ -8,7 +8,6 @@ from driftline.report.drawing import Chart, each_point, points_of
 from driftline.report.entry import Entry
 from driftline.report.findings import Findings
 from driftline.report.heatmap import drift_chart, drift_of
-from driftline.report.tables import change_table, comparison_table
 from driftline.report.wording import counted
 
 
@@ -25,14 +24,14 @@ class Section:
     chart
         What is drawn, if anything.
     table
-        HTML below it, if any.
+        Template of the table below it, if any.
     """
 
     name: str
     title: str
     text: str
     chart: Chart | None = None
-    table: str = ""
+    table: str | None = None
 
 
 def sections_of(found: Findings) -> list[Section]:
@@ -107,7 +106,7 @@ def _changes(found: Findings) -> Section:
         "largest difference, in standard errors. A moment is listed if chance alone would bring one about in "
         "at most one stream of a hundred, were rows independent; what swings slowly, such as seasons, counts too."
     )
-    return Section("changes", title, text, table=change_table(found.changes))
+    return Section("changes", title, text, table="changes_table.html.j2")
 
 
 def _comparison(found: Findings) -> Section:
@@ -116,7 +115,7 @@ def _comparison(found: Findings) -> Section:
         "probable so large a difference would be if both erred equally often, corrected for the number of comparisons. "
         f"{each_point(points_of(found.first.course))}"
     )
-    return Section("comparison", "The classifiers compared", text, comparison_chart(found), comparison_table(found))
+    return Section("comparison", "The classifiers compared", text, comparison_chart(found), "comparison_table.html.j2")
 
 
 def _calibration(entry: Entry) -> Section:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from driftline.evaluation import Shift
+
 FIRST_EPOCH = 1e8
 """Times above are taken for seconds since 1970, from 1973 on; numbers below are shown as they are."""
 LAST_EPOCH = 253_402_300_799
@@ -110,3 +112,11 @@ def moment(time: float) -> str:
         return f"{time:,.15g}"
     date = datetime.fromtimestamp(time, UTC)
     return f"{date:%Y-%m-%d}" if time % 86_400 == 0 else f"{date:%Y-%m-%d %H:%M} UTC"
+
+
+def described(shift: Shift) -> str:
+    """Return a shift as a line of the table of changes."""
+    if shift.feature is None:
+        return f"share of class {said(shift.label)}: {percent(shift.before)} → {percent(shift.after)}"
+    before, after = two(shift.before, shift.after)
+    return f"{said(shift.feature)} in class {said(shift.label)}: {before} → {after}"
