@@ -1,4 +1,4 @@
-"""The page: story, charts and tables in one HTML file that reaches for nothing else."""
+"""The HTML page of a report: sentences, charts and tables in one file that loads nothing else."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,39 +6,38 @@ from importlib.resources import files
 
 from driftline.errors import MissingExtraError
 from driftline.evaluation.course import MOST_WINDOWS, SHORTEST_WINDOW
-from driftline.report.entry import Entry
-from driftline.report.findings import look
-from driftline.report.sections import sections_of
-from driftline.report.story import tell
-from driftline.report.wording import counted, described, moment, percent
+from driftline.report.analysis import ReportEntry, analyse
+from driftline.report.formatting import format_count, format_percent, format_shift, format_time
+from driftline.report.sections import report_sections
+from driftline.report.summary_text import analysis_sentences
 
 
-def to_html(entries: Sequence[Entry], *, command: str, versions: Mapping[str, str]) -> str:
-    """Return a report as one HTML page that needs no other file and no network.
+def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[str, str]) -> str:
+    """Return a report as an HTML page that needs no other file and no network.
 
     Parameters
     ----------
-    entries : sequence of Entry
-        Evaluated classifiers, of different names. The page is about the first, and compares it with the others.
+    entries : sequence of ReportEntry
+        Evaluated classifiers with different names. The page is about the first and compares it with the others.
     command : str
-        What was called, for the reader who wants to do it again.
+        The command that was run, so that the reader can run it again.
     versions : mapping of str to str
-        What it was done with: names and versions.
+        Versions of the software used, by name.
 
     Returns
     -------
     str
-        HTML.
+        The page.
 
     Examples
     --------
     >>> from driftline.evaluation import Course, evaluate
     >>> from driftline.registry import create
-    >>> from driftline.report import Entry, to_html
+    >>> from driftline.report import ReportEntry, to_html
     >>> from driftline.streams import ArrayStream, RotatingGaussians
     >>> stream = ArrayStream(*RotatingGaussians().sample(400, seed=0))
     >>> run = evaluate(create("majority"), stream, course=Course(stream.columns), progress=False)
-    >>> page = to_html([Entry("majority", run.summary, run.course, True)], command="driftline run …", versions={})
+    >>> page = to_html([ReportEntry("majority", run.summary, run.course, True)], command="driftline run …", versions={})
     >>> "majority on arrays" in page
     True
     """
@@ -56,23 +55,28 @@ def to_html(entries: Sequence[Entry], *, command: str, versions: Mapping[str, st
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.filters |= {"count": counted, "percent": percent, "shift": described, "time": moment}
-    # The only texts that are not escaped: files of this package and of Plotly, which hold nothing of the user's.
+    environment.filters |= {
+        "format_count": format_count,
+        "format_percent": format_percent,
+        "format_shift": format_shift,
+        "format_time": format_time,
+    }
+    # The only texts that are inserted without escaping: files of this package and of Plotly, without any user data.
     trusted = {
-        "style": Markup(_file("page.css")),
-        "script": Markup(_file("page.js")),
+        "style": Markup(_read_template("page.css")),
+        "script": Markup(_read_template("page.js")),
         "plotly": Markup(get_plotlyjs().replace("</script", r"<\/script")),
     }
-    found = look(entries)
-    sections = sections_of(found)
+    analysis = analyse(entries)
+    sections = report_sections(analysis)
     page = environment.get_template("page.html.j2").render(
-        title=f"{found.first.name} on {found.first.summary.stream}",
-        sentences=tell(found),
+        title=f"{analysis.first.name} on {analysis.first.summary.stream}",
+        sentences=analysis_sentences(analysis),
         sections=sections,
-        changes=found.changes,
-        ranked_entries=found.ranked_entries,
+        changes=analysis.changes,
+        ranked_entries=analysis.ranked_entries,
         command=command,
-        facts=_facts(found.first, versions),
+        facts=_facts(analysis.first, versions),
         charts=[section.chart.to_dict() for section in sections if section.chart is not None],
         **trusted,
     )
@@ -80,19 +84,19 @@ def to_html(entries: Sequence[Entry], *, command: str, versions: Mapping[str, st
     return page.encode(errors="replace").decode()
 
 
-def _file(name: str) -> str:
+def _read_template(name: str) -> str:
     return (files("driftline.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _facts(entry: Entry, versions: Mapping[str, str]) -> dict[str, str]:
-    """Return the rows of the page's last table, by name."""
+def _facts(entry: ReportEntry, versions: Mapping[str, str]) -> dict[str, str]:
+    """Return the entries of the footer by name."""
     course, summary = entry.course, entry.summary
-    state = "" if entry.finished else "; the run was stopped before its end"
+    state = "" if entry.finished else "; the run was stopped early"
     return {
         "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
-        "Rows": f"{counted(summary.n_rows, 'row')}, {counted(summary.n_classes, 'class', 'classes')}{state}",
-        "Made": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
-        "Windows": f"The course was kept in windows of {counted(course.length, 'row')}: of {SHORTEST_WINDOW} at first, "
-        f"joined in pairs whenever there were {MOST_WINDOWS}. Charts show means over several where that many rows are "
-        f"needed to see more than chance.",
+        "Rows": f"{format_count(summary.n_rows, 'row')}, {format_count(summary.n_classes, 'class', 'classes')}{state}",
+        "Created": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
+        "Windows": f"Sums were kept in windows of {format_count(course.length, 'row')}. Windows start with "
+        f"{SHORTEST_WINDOW} rows and are merged in pairs whenever there are {MOST_WINDOWS}. Charts show means over "
+        "several windows where single ones are too noisy.",
     }
