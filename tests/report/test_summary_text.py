@@ -157,8 +157,8 @@ def ranked(name, behind, p):
     [
         (
             [ranked("amrc", 0, None), ranked("dwm", 0.034, 0.001), ranked("rbp", 0.1, 0.001)],
-            "Of the 3 classifiers compared, amrc had the lowest error (20.0%), and dwm came second, 3.4 percentage points "
-            "behind (statistically significant).",
+            "Of the 3 classifiers compared, amrc had the lowest error (20.0%), and dwm came second, 3.4 percentage "
+            "points behind (statistically significant).",
         ),
         (
             [ranked("dwm", 0, None), ranked("rbp", 0.01, 0.5), ranked("amrc", 0.02, 0.3)],
@@ -176,7 +176,7 @@ def ranked(name, behind, p):
         ),
     ],
 )
-def test_the_place_among_others_is_sentences_of(ranking, text):
+def test_the_ranking_is_summarised(ranking, text):
     assert sentences_of(ranking=ranking, others=[analysis(name="dwm").first])[4] == text
 
 

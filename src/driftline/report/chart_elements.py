@@ -15,7 +15,10 @@ from driftline.types import Vector
 Json = dict[str, Any]
 
 MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS = 100, 20, 60
-"""A chart has a point per 100 rows, so that noise averages out, but at least 20 points and at most 60."""
+"""A line chart has at most one point per 100 rows, so that noise averages out, but up to 20 if the stream is short.
+
+No line chart has more than 60.
+"""
 MIN_LABEL_GAP = 0.065
 """Distance between the labels of two lines, as a share of the chart's height."""
 

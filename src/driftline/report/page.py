@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from driftline.errors import MissingExtraError
 from driftline.evaluation.course import MOST_WINDOWS, SHORTEST_WINDOW
@@ -10,6 +11,9 @@ from driftline.report.analysis import ReportEntry, analyse
 from driftline.report.formatting import format_count, format_percent, format_shift, format_time
 from driftline.report.sections import report_sections
 from driftline.report.summary_text import analysis_sentences
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[str, str]) -> str:
@@ -41,6 +45,24 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
     >>> "majority on arrays" in page
     True
     """
+    analysis = analyse(entries)
+    sections = report_sections(analysis)
+    page = _page_template().render(
+        title=f"{analysis.first.name} on {analysis.first.summary.stream}",
+        sentences=analysis_sentences(analysis),
+        sections=sections,
+        changes=analysis.changes,
+        ranked_entries=analysis.ranked_entries,
+        command=command,
+        facts=_facts(analysis.first, versions),
+        charts=[section.chart.to_dict() for section in sections if section.chart is not None],
+    )
+    # Paths that are not valid UTF-8 contain lone surrogates, which cannot be written to a file.
+    return page.encode(errors="replace").decode()
+
+
+def _page_template() -> "Template":
+    """Return the template of the page, which escapes every value inserted into it except for the trusted ones."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  # an extra may be missing
         from markupsafe import Markup  # noqa: PLC0415
@@ -61,27 +83,13 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
         "format_shift": format_shift,
         "format_time": format_time,
     }
-    # The only texts that are inserted without escaping: files of this package and of Plotly, without any user data.
-    trusted = {
+    # Trusted: files of this package and of Plotly, without any user data.
+    environment.globals |= {
         "style": Markup(_read_template("page.css")),
         "script": Markup(_read_template("page.js")),
         "plotly": Markup(get_plotlyjs().replace("</script", r"<\/script")),
     }
-    analysis = analyse(entries)
-    sections = report_sections(analysis)
-    page = environment.get_template("page.html.j2").render(
-        title=f"{analysis.first.name} on {analysis.first.summary.stream}",
-        sentences=analysis_sentences(analysis),
-        sections=sections,
-        changes=analysis.changes,
-        ranked_entries=analysis.ranked_entries,
-        command=command,
-        facts=_facts(analysis.first, versions),
-        charts=[section.chart.to_dict() for section in sections if section.chart is not None],
-        **trusted,
-    )
-    # Paths that are not valid UTF-8 contain lone surrogates, which cannot be written to a file.
-    return page.encode(errors="replace").decode()
+    return environment.get_template("page.html.j2")
 
 
 def _read_template(name: str) -> str:

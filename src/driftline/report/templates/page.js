@@ -38,12 +38,12 @@
     const style = getComputedStyle(root);
     const onPaper = paper.matches || "paper" in root.dataset;
     for (const chart of charts) {
-      const place = document.getElementById(`chart-${chart.name}`);
+      const element = document.getElementById(`chart-${chart.name}`);
       const height = onPaper ? PAPER_HEIGHT * chart.layout.height : chart.layout.height;
-      const width = onPaper ? (chart.isSquare ? height : PAPER_WIDTH) : place.clientWidth;
+      const width = onPaper ? (chart.isSquare ? height : PAPER_WIDTH) : element.clientWidth;
       const layout = resolveColours(layoutFor(chart, width, height), "", style);
-      Plotly.react(place, resolveColours(chart.data, "", style), layout, { displayModeBar: false, doubleClick: "reset" });
-      place.style.height = `${layout.height}px`;
+      Plotly.react(element, resolveColours(chart.data, "", style), layout, { displayModeBar: false, doubleClick: "reset" });
+      element.style.height = `${layout.height}px`;
     }
   }
 
