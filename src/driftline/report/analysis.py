@@ -78,7 +78,18 @@ class Analysis:
 
 
 def analyse(entries: Sequence[ReportEntry]) -> Analysis:
-    """Check the entries, rank them, and detect changes in the stream."""
+    """Check the entries, rank them, and detect changes in the stream.
+
+    Parameters
+    ----------
+    entries : sequence of ReportEntry
+        Evaluated classifiers with different names, the one that the report is about first.
+
+    Returns
+    -------
+    Analysis
+        The entries with the changes and the ranking.
+    """
     if not entries:
         raise ConfigError("entries must contain at least one evaluated classifier; got none")
     repeated = [name for name, n in Counter(entry.name for entry in entries).items() if n > 1]

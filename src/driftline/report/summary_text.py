@@ -47,7 +47,18 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
 
 
 def analysis_sentences(analysis: Analysis) -> list[str]:
-    """Return the sentences of `summary_sentences` for entries that have been analysed."""
+    """Return the sentences of `summary_sentences` for entries that have been analysed.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        The result of `analyse`.
+
+    Returns
+    -------
+    list of str
+        Three to six sentences.
+    """
     first = analysis.first
     sentences = [
         _error_sentence(first),
