@@ -13,7 +13,7 @@ from rich.progress import track
 from rich.table import Table
 
 from driftline import AMRC
-from driftline.tuning import FIRST_STAGE, SECOND_STAGE
+from driftline.evaluation.tuning import FIRST_STAGE, SECOND_STAGE
 
 AS_PUBLISHED = {"unobserved": "hold", "label_variance": "sample"}
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from driftline import AMRC, PaperAMRC
-from driftline.bounded import BoundedClassifier
+from driftline.core.bounded_classifier import BoundedClassifier
 from driftline.experiments.plot import COLOURS, MARKERS, SETTINGS
 from driftline.streams import AbruptDrift, DriftingGaussians, MovingClass, RotatingGaussians, load
 

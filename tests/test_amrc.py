@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from driftline import AMRC, ConfigError
-from driftline.features import LinearMap
+from driftline.core.features import LinearMap
 from driftline.streams import DriftingFeatures, MovingClass, RotatingGaussians
 from models import assert_same, fourier, linear, small_stream
 from strategies import seeds

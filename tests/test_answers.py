@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from driftline.bounds import MistakeLedger
+from driftline.core.bounds import MistakeLedger
 from models import assert_same, small_stream
 from strategies import seeds
 

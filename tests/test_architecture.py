@@ -31,7 +31,7 @@ def test_importing_the_estimator_imports_no_optional_dependency():
 
 def test_nothing_is_compiled_at_import():
     code = """
-import driftline.amrc, driftline.streams, sys
+import driftline.ensemble, driftline.streams, sys
 from numba.core.dispatcher import Dispatcher
 kernels = {f for m in list(sys.modules.values()) if m.__name__.startswith("driftline")
            for f in vars(m).values() if isinstance(f, Dispatcher)}

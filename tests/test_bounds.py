@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline import ConfigError, bounds, rules
-from driftline.bounds import MistakeLedger
+from driftline import ConfigError
+from driftline.core.bounds import MistakeLedger, charge
 from driftline.kernels.simplex import support_value
-from driftline.solvers import ExactSolver
-from driftline.solvers.base import status_of
+from driftline.paper import rules, theorem
+from driftline.paper.exact_solver import ExactSolver
+from driftline.paper.protocols import status_of
 from driftline.types import Rule, Said, Status, UncertaintySet
 from strategies import problems, seeds
 
@@ -91,7 +92,7 @@ def test_mean_charges_bound_the_error_where_an_offset_covers_too_little(seed, c,
     rule = Rule(weights, support_value(weights @ instances[0]))  # covers the first instance only
     risk = 1 - (p.T @ instances * weights).sum() + rule.offset
     rows = [said(risk, status_of(risk, c), excess=rules.excess(rule, psi)) for psi in instances]
-    charges = p.sum(axis=1) @ [np.add(*bounds.charge(row))[0] for row in rows]
+    charges = p.sum(axis=1) @ [np.add(*charge(row))[0] for row in rows]
     assert error_probability(p, instances, rule) <= charges + 1e-9
 
 
@@ -110,9 +111,9 @@ def test_theorem_1_holds_for_any_truth(problem, seed):
     for psi in instances:
         solver.observe(psi)
     solution = solver.solve(uncertainty)
-    best = bounds.smallest_minimax_risk(truth, instances)
-    alpha = bounds.alpha(truth, uncertainty, solution.rule.weights)
-    beta = bounds.beta(truth, uncertainty, solution.rule.weights, best.rule.weights)
+    best = theorem.smallest_minimax_risk(truth, instances)
+    alpha = theorem.alpha(truth, uncertainty, solution.rule.weights)
+    beta = theorem.beta(truth, uncertainty, solution.rule.weights, best.rule.weights)
     error = error_probability(p, instances, solution.rule)
     assert error <= solution.risk + alpha + 1e-6
     assert error <= best.risk + beta + 1e-6
@@ -138,10 +139,10 @@ def test_the_two_bounds_of_theorem_1_are_not_ordered():
         solver.add_class()
         for psi in instances:
             solver.observe(psi)
-        solution, best = solver.solve(uncertainty), bounds.smallest_minimax_risk(truth, instances)
+        solution, best = solver.solve(uncertainty), theorem.smallest_minimax_risk(truth, instances)
         weights = solution.rule.weights
-        upper = best.risk + bounds.beta(truth, uncertainty, weights, best.rule.weights)
-        return solution.risk + bounds.alpha(truth, uncertainty, weights) - upper
+        upper = best.risk + theorem.beta(truth, uncertainty, weights, best.rule.weights)
+        return solution.risk + theorem.alpha(truth, uncertainty, weights) - upper
 
     assert max(gap(seed) for seed in range(100)) > 0.01
 
@@ -152,6 +153,6 @@ def test_alpha_vanishes_where_the_set_contains_the_truth(problem):
     _, uncertainty = problem
     weights = np.ones_like(uncertainty.mean)
     inside = uncertainty.mean + 0.5 * uncertainty.width
-    assert bounds.alpha(inside, uncertainty, weights) == 0
+    assert theorem.alpha(inside, uncertainty, weights) == 0
     outside = UncertaintySet(uncertainty.mean, np.zeros_like(uncertainty.width))
-    assert bounds.alpha(outside.mean + 1, outside, weights) == pytest.approx(weights.sum())
+    assert theorem.alpha(outside.mean + 1, outside, weights) == pytest.approx(weights.sum())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline.certificate import Certificate
+from driftline.core.calibration import Certificate
 from driftline.kernels import calibration as constants
 from strategies import seeds
 

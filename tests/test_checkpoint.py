@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from driftline import AMRC, CheckpointError, PaperAMRC, _checkpoint
-from driftline._labels import ClassList
-from driftline.features import LinearMap
+from driftline import AMRC, CheckpointError, PaperAMRC
+from driftline.core import checkpoint
+from driftline.core.class_list import ClassList
+from driftline.core.features import LinearMap
 from models import QUICK, assert_same, linear, paper, plain, small_stream
 from strategies import seeds
 from test_paper import configurations
@@ -79,9 +80,9 @@ def test_notes_go_with_the_model_until_it_begins_anew(tmp_path, make):
 
 def test_a_file_that_lacks_an_array_is_refused(tmp_path):
     _, path = saved(tmp_path, linear)
-    content, arrays = _checkpoint.read_checkpoint(path)
+    content, arrays = checkpoint.read_checkpoint(path)
     del arrays["drift/origin"]
-    _checkpoint.write_checkpoint(path, content, arrays)
+    checkpoint.write_checkpoint(path, content, arrays)
     with pytest.raises(CheckpointError, match="lacks 'origin': it was saved by another driftline"):
         AMRC.load(path)
 
@@ -138,9 +139,9 @@ def rewritten(path, change):
     """Change what a checkpoint says, leaving its checksum as it was."""
     with np.load(path) as file:
         arrays = {name: file[name] for name in file.files}
-    header = json.loads(arrays[_checkpoint.HEADER].tobytes())
+    header = json.loads(arrays[checkpoint.HEADER].tobytes())
     change(header, arrays)
-    arrays[_checkpoint.HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    arrays[checkpoint.HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     with path.open("wb") as file:
         np.savez(file, **arrays)
 

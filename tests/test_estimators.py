@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from driftline import AMRC, CheckpointError, ConfigError, DataError, DriftlineError
+from driftline.core.features import LinearMap
 from driftline.errors import DataTypeError
-from driftline.features import LinearMap
 from driftline.types import Answers
 from models import assert_same, paper, small_stream
 from strategies import seeds

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from driftline import AMRC, DataError
+from driftline.core.features import LinearMap
 from driftline.evaluation import evaluate, read_records
-from driftline.features import LinearMap
 from driftline.kernels.mixing import RATE, SHARE
 from driftline.streams import ArrayStream, RotatingGaussians
 from test_estimators import assert_same

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import twins
 from driftline import AMRC, ConfigError, DataError, PaperAMRC, Status
-from driftline.features import LinearMap
+from driftline.core.features import LinearMap
 from driftline.streams import RotatingGaussians
 from driftline.types import Rule, Solution
 from models import QUICK, assert_same, plain, small_stream

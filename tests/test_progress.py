@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from driftline._progress import ProgressBar
+from driftline.utils.progress import ProgressBar
 
 
 def test_a_bar_goes_to_the_standard_error_of_a_terminal(capsys, monkeypatch):
@@ -21,7 +21,7 @@ def test_a_bar_goes_to_the_standard_error_of_a_terminal(capsys, monkeypatch):
 def clock(monkeypatch):
     """A clock that is set by hand."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("driftline._progress.time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr("driftline.utils.progress.time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 

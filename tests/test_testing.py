@@ -11,7 +11,7 @@ from broken import BROKEN, KeepsAllRows
 from centroids import Centroids, JoiningCentroids
 from driftline import ConfigError, baselines
 from driftline.adapters import ScaledClassifier
-from driftline.testing import check_online_classifier, online_checks
+from driftline.checks import check_online_classifier, online_checks
 from models import fourier, linear, paper, widened
 
 QUICK = {"budget": 40, "n_components": 20}

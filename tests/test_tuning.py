@@ -9,8 +9,8 @@ from sklearn.linear_model import SGDClassifier
 
 from driftline import ConfigError, DataError
 from driftline.baselines import FOGD, Forgetron
+from driftline.evaluation.tuning import FIRST_STAGE, SECOND_STAGE, choose_scale
 from driftline.streams import ArrayStream
-from driftline.tuning import FIRST_STAGE, SECOND_STAGE, choose_scale
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -90,7 +90,7 @@ def test_the_bar_ends_where_the_work_does(recorded, monkeypatch, stages):
             self.left -= amount
 
     bars = []
-    monkeypatch.setattr("driftline.tuning.ProgressBar", Bar)
+    monkeypatch.setattr("driftline.evaluation.tuning.ProgressBar", Bar)
     choose_scale(Recorder(), recorded, first_stage=stages[0], second_stage=stages[1])
     assert bars[0].left == 0
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driftline.amrc import AMRC
+    from driftline.ensemble import AMRC
     from driftline.errors import (
         CheckpointError,
         ConfigError,
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AMRC": "amrc",
+    "AMRC": "ensemble",
     "Answers": "types",
     "CheckpointError": "errors",
     "ConfigError": "errors",

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from driftline._checkpoint import read_checkpoint
+from driftline.core.checkpoint import read_checkpoint
 from driftline.errors import CheckpointError, ConfigError
 
 
@@ -174,11 +174,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     return getattr(import_module(homes[kind]), kind).load(path)
 
 
-_OURS = ("driftline.amrc", "driftline.paper", "driftline.baselines")
+_OURS = ("driftline.ensemble", "driftline.paper", "driftline.baselines")
 
 
 def _ours(name: str, summary: str, **changes: Any) -> ModelEntry:
-    return ModelEntry(name, summary, "AMRC", "driftline.amrc", "AMRC", changes=changes)
+    return ModelEntry(name, summary, "AMRC", "driftline.ensemble", "AMRC", changes=changes)
 
 
 def _paper(name: str, summary: str, **changes: Any) -> ModelEntry:

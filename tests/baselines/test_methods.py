@@ -19,7 +19,7 @@ from driftline.baselines.projectron import Projecting
 from driftline.baselines.projectron_plus import ProjectingMargins
 from driftline.baselines.rbp import RandomBudget, uniforms
 from driftline.baselines.span import project
-from driftline.features import FourierMap
+from driftline.core.features import FourierMap
 from plain_methods import (
     PlainAdaRaker,
     PlainFOGD,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline import ConfigError, PaperAMRC, rules
+from driftline import ConfigError, PaperAMRC
 from driftline.experiments import Store, Workers, make_figure
 from driftline.experiments.figure import Curve, Figure, Finding, Panel, points_csv
 from driftline.experiments.figures import _bounds, _close, _later
@@ -19,6 +19,7 @@ from driftline.experiments.plot import COLOURS, draw
 from driftline.experiments.simulation import Simulation, error_probabilities, times_of
 from driftline.experiments.spec import parsed
 from driftline.experiments.table import Cell, Row, Table
+from driftline.paper import rules
 from driftline.streams import ArrayStream, RotatingGaussians
 from driftline.types import Rule
 

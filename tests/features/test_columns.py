@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftline.features import Columns
+from driftline.core.columns import Columns
 from strategies import moderate
 
 tables = arrays(float, st.tuples(st.integers(2, 12), st.just(3)), elements=moderate)

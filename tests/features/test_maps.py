@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftline.features import FeatureMap, FourierMap, LinearMap
+from driftline.core.features import FeatureMap, FourierMap, LinearMap
 from strategies import moderate, seeds
 
 tables = arrays(float, st.tuples(st.integers(1, 5), st.just(3)), elements=moderate)

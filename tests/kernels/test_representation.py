@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftline.features import RunningColumns
+from driftline.core.columns import RunningColumns
 from driftline.kernels.representation import FARTHEST, represent
 from strategies import seeds
 

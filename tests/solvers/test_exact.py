@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import twins
-from driftline.solvers import ExactSolver
+from driftline.paper.exact_solver import ExactSolver
 from driftline.types import Status, UncertaintySet
 from strategies import problems, seeds
 

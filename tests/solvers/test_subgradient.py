@@ -11,8 +11,10 @@ from driftline.kernels.rows import empty_rows, evict, row_value, with_class, wri
 from driftline.kernels.search import minimize_by_search
 from driftline.kernels.simplex import support_value
 from driftline.kernels.vectors import step_sizes
-from driftline.solvers import ExactSolver, SubgradientSolver
-from driftline.tracking import KinematicTracker, LabelWindow
+from driftline.paper.exact_solver import ExactSolver
+from driftline.paper.kinematic_tracker import KinematicTracker
+from driftline.paper.label_window import LabelWindow
+from driftline.paper.subgradient_solver import SubgradientSolver
 from driftline.types import Status, UncertaintySet
 from strategies import problems, seeds
 from transcription import NumpyOptimiser

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftline import DataError
-from driftline.streams.arff import Attribute, read_arff
+from driftline.streams.files.arff import Attribute, read_arff
 from tables import quoted, texts
 
 HEADER = """% weather in Bilbao

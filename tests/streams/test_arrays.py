@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from driftline import DataError
 from driftline.streams import ArrayStream, Stream
-from driftline.streams.base import BLOCK_ROWS
+from driftline.streams.protocol import BLOCK_ROWS
 
 
 @given(n_rows=st.integers(1, 3 * BLOCK_ROWS), start=st.integers(0, 3 * BLOCK_ROWS))

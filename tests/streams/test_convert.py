@@ -7,8 +7,8 @@ import pytest
 
 from driftline import DataError
 from driftline.streams.catalogue import describe, names
-from driftline.streams.convert import convert
-from driftline.streams.recognition import mismatch
+from driftline.streams.catalogue.conversion import convert
+from driftline.streams.catalogue.verification import mismatch
 from pebbles import CSV, X, made_up, pebbles, write_originals, y
 
 WHOLE = [name for name in names() if describe(name).rows <= 60_000]

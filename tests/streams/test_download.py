@@ -14,8 +14,8 @@ import pytest
 
 from driftline.errors import DownloadError
 from driftline.streams.catalogue import Original, describe
-from driftline.streams.loading import TEMPORARY, fetch, load
-from driftline.streams.places import find
+from driftline.streams.catalogue.loading import TEMPORARY, fetch, load
+from driftline.streams.catalogue.locations import find
 from pebbles import CSV, X, pebbles
 
 BODY = CSV + 100_000 * b"\n"  # blank lines, which hold no row, and which make it last
@@ -93,7 +93,7 @@ def left(cache):
 
 
 def test_a_stream_is_downloaded_converted_and_kept(server, cache, monkeypatch):
-    monkeypatch.setattr("driftline.streams.loading.describe", lambda name: pebbles(f"{server.address}/good"))
+    monkeypatch.setattr("driftline.streams.catalogue.loading.describe", lambda name: pebbles(f"{server.address}/good"))
     for _ in range(2):
         stream = load("pebbles", with_leaks=True)
         assert np.array_equal(next(stream.blocks()).rows, X)
@@ -195,7 +195,7 @@ def begin_and_stop(server, cache, number):
     """Have another process download a file, and stop it by a signal in mid-file."""
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from driftline.streams.loading import fetch; from pebbles import pebbles\n"
+        "from driftline.streams.catalogue.loading import fetch; from pebbles import pebbles\n"
         f"fetch(pebbles('{server.address}/stalled'))"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}

@@ -7,8 +7,8 @@ import pytest
 from driftline import ConfigError, DataError
 from driftline.errors import DownloadError, MissingExtraError
 from driftline.streams import Stream, catalogue, load
-from driftline.streams.loading import normal_form
-from driftline.streams.places import find, folders
+from driftline.streams.catalogue.loading import normal_form
+from driftline.streams.catalogue.locations import find, folders
 from pebbles import CSV, X, pebbles, y
 
 
@@ -17,7 +17,9 @@ def data(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("DRIFTLINE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("driftline.streams.loading.describe", lambda name: pebbles("http://localhost:9/pebbles.csv"))
+    monkeypatch.setattr(
+        "driftline.streams.catalogue.loading.describe", lambda name: pebbles("http://localhost:9/pebbles.csv")
+    )
     return tmp_path / "data"
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from distributions import EVERY_KIND, rows_at
 from driftline import ConfigError
 from driftline.streams import DriftingGaussians, GaussianComponents, RotatingGaussians, Stream
-from driftline.streams.base import BLOCK_ROWS
+from driftline.streams.protocol import BLOCK_ROWS
 
 every_kind = pytest.mark.parametrize("distribution", EVERY_KIND.values(), ids=EVERY_KIND)
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from driftline import DataError
-from driftline.streams.base import BLOCK_ROWS, Stream
-from driftline.streams.npz import NpzStream
+from driftline.streams.files.npz import NpzStream
+from driftline.streams.protocol import BLOCK_ROWS, Stream
 
 
 def gathered(stream, start=0):

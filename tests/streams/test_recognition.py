@@ -5,7 +5,7 @@ import pytest
 
 from driftline import DataError
 from driftline.streams.catalogue import describe, names
-from driftline.streams.recognition import check, content_digest, mismatch
+from driftline.streams.catalogue.verification import check, content_digest, mismatch
 from pebbles import X, content, pebbles, y
 
 

@@ -9,7 +9,8 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
 from distributions import EVERY_KIND, rows_at
-from driftline import ConfigError, DataError, rules
+from driftline import ConfigError, DataError
+from driftline.paper import rules
 from driftline.streams import GaussianClasses, GradualDrift, RotatingGaussians
 from driftline.types import Rule
 from strategies import moderate, seeds

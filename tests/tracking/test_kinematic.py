@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assertions import assert_positive_semi_definite
-from driftline.tracking import KinematicTracker, LabelWindow
+from driftline.paper.kinematic_tracker import KinematicTracker
+from driftline.paper.label_window import LabelWindow
 from strategies import seeds
 from transcription import NumpyTracker
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftline.tracking import LabelWindow
+from driftline.paper.label_window import LabelWindow
 
 label_lists = st.lists(st.integers(0, 2), min_size=1, max_size=30)
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from driftline.core.online_classifier import OnlineClassifier
 from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError
-from driftline.estimator import OnlineClassifier
 from driftline.types import Answers, LabelArray, Labels, Matrix, Predicted, State, Vector
 
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from driftline._validation import flag, one_of, positions, real_number, source_of_seeds, whole_number
+from driftline.core.columns import RunningColumns
+from driftline.core.online_classifier import OnlineClassifier
 from driftline.errors import ConfigError
-from driftline.estimator import OnlineClassifier
-from driftline.features import RunningColumns
 from driftline.types import Labels, Matrix, Predicted, State, Vector
+from driftline.utils.validation import flag, one_of, positions, real_number, source_of_seeds, whole_number
 
 
 class Method(Protocol):

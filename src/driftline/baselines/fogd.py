@@ -7,7 +7,7 @@ import numpy as np
 
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.linear import LinearFunctions, descend, predict_features
-from driftline.features import FourierMap
+from driftline.core.features import FourierMap
 from driftline.types import Labels, Matrix, State
 
 

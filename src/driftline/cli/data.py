@@ -13,8 +13,8 @@ from rich.table import Table
 from driftline.cli.output import shown_or_written, wrapped
 from driftline.errors import DriftlineError
 from driftline.streams.catalogue import Column, Dataset, Statistics, describe, names
-from driftline.streams.loading import normal_form
-from driftline.streams.places import Found, find
+from driftline.streams.catalogue.loading import normal_form
+from driftline.streams.catalogue.locations import Found, find
 
 INDENT = 12
 """Width of the headings of what is known of a stream."""

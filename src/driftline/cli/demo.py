@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from driftline.amrc import AMRC
-from driftline.bounded import BoundedClassifier
-from driftline.rules import draw
+from driftline.core.bounded_classifier import BoundedClassifier, draw_labels
+from driftline.ensemble import AMRC
 from driftline.streams import RotatingGaussians
 from driftline.types import Vector
 
@@ -67,7 +66,7 @@ def follow(model: BoundedClassifier, n_steps: int, seed: int, report: Callable[[
         steps.append(next(iterator))
         seconds += time.perf_counter() - start
         report()
-    labels = draw(np.array([step.probabilities for step in steps]), np.random.default_rng(seed))
+    labels = draw_labels(np.array([step.probabilities for step in steps]), np.random.default_rng(seed))
     return Run(
         expected_mistakes=np.array([step.expected_mistake for step in steps]),
         mistakes=np.array([float(step.mistake) for step in steps]),

@@ -16,8 +16,8 @@ from typing import Any
 
 import typer
 
-from driftline._atomic import replacing
 from driftline.errors import ConfigError
+from driftline.utils.atomic_write import replacing
 
 STDOUT = Path("-")
 PACKAGES = ("driftline", "numpy", "scipy", "scikit-learn", "numba")

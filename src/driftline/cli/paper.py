@@ -7,7 +7,6 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from driftline._atomic import replacing
 from driftline.cli.output import wrapped
 from driftline.errors import ConfigError
 from driftline.experiments import Figure, Store, Table, Workers, make_figure, make_table, names, read_spec
@@ -16,6 +15,7 @@ from driftline.experiments.page import figure_markdown, to_html, to_page
 from driftline.experiments.plot import drawing_library, write_figure
 from driftline.experiments.provenance import command_of
 from driftline.experiments.render import BRACKETS, said_of, shown, to_csv, to_latex, to_markdown
+from driftline.utils.atomic_write import replacing
 
 GAP = 2
 """Spaces between columns."""

@@ -9,7 +9,6 @@ from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
-from driftline._atomic import replacing
 from driftline.cli.output import STDOUT, check_outputs, named, say_written
 from driftline.cli.source import check_there
 from driftline.errors import ConfigError, DataError
@@ -17,6 +16,7 @@ from driftline.evaluation.records import arrow, label_type
 from driftline.registry import load_model
 from driftline.streams.files import RowFile, numeric_layout
 from driftline.types import LabelArray, Matrix
+from driftline.utils.atomic_write import replacing
 
 FORMATS = (".csv", ".parquet")
 

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from driftline.bounds import MistakeLedger
-from driftline.certificate import Certificate
+from driftline.core.bounds import MistakeLedger
+from driftline.core.calibration import Certificate
+from driftline.core.columns import RunningColumns
 from driftline.ensemble.filters import DriftWatch
 from driftline.ensemble.pending import Pending, Waiting
 from driftline.ensemble.space import Space
-from driftline.features import RunningColumns
 from driftline.kernels.mixing import mix, mixture
 from driftline.types import Labels, Matrix, Said, Singles, State, Status, Vector
 

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftline.core.features import check_same_width, checked_features
 from driftline.ensemble.filters import new_ladder, with_class, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
 from driftline.errors import ConfigError
-from driftline.features import check_same_width, checked_features
 from driftline.kernels.ladder import Ladder
 from driftline.kernels.replay import BATCH, N_RULES, Members, Room, Store, bound_of, follow, say_all
 from driftline.kernels.representation import FARTHEST_SINGLE, represent

@@ -7,17 +7,20 @@ from driftline.evaluation.delay import TimeDelay
 from driftline.evaluation.prequential import Evaluation, evaluate
 from driftline.evaluation.records import read_records
 from driftline.evaluation.summary import Summary, Window
+from driftline.evaluation.tuning import ScaleChoice, choose_scale
 
 __all__ = [
     "Change",
     "Comparison",
     "Course",
     "Evaluation",
+    "ScaleChoice",
     "Shift",
     "Stretch",
     "Summary",
     "TimeDelay",
     "Window",
+    "choose_scale",
     "compare",
     "evaluate",
     "find_changes",

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from driftline._atomic import remove_leftovers, replacing
 from driftline.errors import BusyError, CheckpointError
+from driftline.utils.atomic_write import remove_leftovers, replacing
 
 try:
     import fcntl

@@ -14,9 +14,6 @@ from typing import Any
 import numpy as np
 
 from driftline import __version__
-from driftline._atomic import replacing
-from driftline._progress import ProgressBar
-from driftline._validation import read_labels, whole_number
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.checkpoint import NAME, held, read_run
 from driftline.evaluation.clock import Clock
@@ -27,6 +24,9 @@ from driftline.evaluation.records import list_parts
 from driftline.evaluation.run import Run, State
 from driftline.evaluation.summary import Summary, Tally, Window
 from driftline.streams import Stream
+from driftline.utils.atomic_write import replacing
+from driftline.utils.progress import ProgressBar
+from driftline.utils.validation import read_labels, whole_number
 
 
 @dataclass(frozen=True, slots=True, eq=False)

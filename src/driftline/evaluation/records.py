@@ -35,9 +35,9 @@ from typing import Any
 
 import numpy as np
 
-from driftline._atomic import remove_leftovers, replacing
 from driftline.errors import CheckpointError, DataError, MissingExtraError
 from driftline.types import Answers, Block, LabelArray, Vector
+from driftline.utils.atomic_write import remove_leftovers, replacing
 
 VERSION = 1
 METADATA = b"driftline.records"

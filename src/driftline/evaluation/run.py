@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from driftline._progress import ProgressBar
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.checkpoint import write_run
 from driftline.evaluation.clock import Clock
@@ -21,6 +20,7 @@ from driftline.evaluation.records import RecordWriter
 from driftline.evaluation.summary import Tally
 from driftline.streams import Stream
 from driftline.types import Answers, Block, Indices, Vector
+from driftline.utils.progress import ProgressBar
 
 
 @dataclass(slots=True)

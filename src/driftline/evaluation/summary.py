@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline.bounds import MistakeLedger
+from driftline.core.bounds import MistakeLedger
 from driftline.types import Answers, Flags, LabelArray, Matrix, Status, Vector
 
 ROUNDING = 1e-9

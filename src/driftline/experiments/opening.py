@@ -6,8 +6,8 @@ import numpy as np
 
 from driftline.experiments.figure import Curve, Finding, Panel
 from driftline.paper import PaperAMRC
-from driftline.streams.components import GaussianComponents
-from driftline.streams.mixtures import DriftingGaussians
+from driftline.streams.synthetic.components import GaussianComponents
+from driftline.streams.synthetic.mixtures import DriftingGaussians
 from driftline.types import Labels, Matrix, Rule, Vector
 
 SEED = 3

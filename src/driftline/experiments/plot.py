@@ -4,9 +4,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from driftline._atomic import replacing
 from driftline.errors import MissingExtraError
 from driftline.experiments.figure import Curve, Figure, Panel
+from driftline.utils.atomic_write import replacing
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Those of Okabe and Ito, which people with any kind of colour vision tell apart."""

@@ -11,9 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 from driftline import registry
-from driftline.evaluation import evaluate
+from driftline.evaluation import choose_scale, evaluate
 from driftline.streams import RangeScaled, Stream, load
-from driftline.tuning import choose_scale
 
 N_WARM_UP = 50
 """Rows on which a classifier is run before it is timed."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from driftline import registry, rules
-from driftline.assembly import assemble, checked_parameters
+from driftline import registry
 from driftline.errors import ConfigError
 from driftline.experiments.runs import Task
+from driftline.paper import rules
+from driftline.paper.construction import assemble, checked_parameters
 from driftline.streams import RotatingGaussians
-from driftline.streams._integrals import even_points, quantiles
+from driftline.streams.synthetic.integrals import even_points, quantiles
 from driftline.types import Matrix, Rule, Vector
 
 N_POINTS = 64

@@ -13,9 +13,9 @@ from typing import Any
 
 import driftline
 from driftline import __version__
-from driftline._atomic import replacing
 from driftline.errors import CheckpointError
 from driftline.experiments.runs import Task
+from driftline.utils.atomic_write import replacing
 
 PACKAGES = ("numpy", "numba", "scikit-learn")
 

@@ -13,13 +13,13 @@ from typing import Any, Self
 
 from joblib import Parallel, delayed, parallel_config
 
-from driftline._progress import ProgressBar
 from driftline.errors import BusyError, CheckpointError, ConfigError, DriftlineError, MissingExtraError
 from driftline.evaluation.checkpoint import held
 from driftline.evaluation.records import arrow, list_parts
 from driftline.experiments.runs import Task
 from driftline.experiments.store import Store
 from driftline.streams.catalogue import describe, names
+from driftline.utils.progress import ProgressBar
 
 SECONDS = 1.0
 """Between two looks at what is under way."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from driftline.bounds import MistakeLedger
+from driftline.core.bounds import MistakeLedger
 from driftline.evaluation import Course, Stretch
 from driftline.evaluation.summary import ROUNDING
 from driftline.report.analysis import Analysis, ReportEntry

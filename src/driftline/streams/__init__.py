@@ -2,16 +2,16 @@
 
 from driftline.streams import catalogue
 from driftline.streams.arrays import ArrayStream
-from driftline.streams.base import Stream
-from driftline.streams.components import GaussianComponents
+from driftline.streams.catalogue.loading import load
+from driftline.streams.derived import RangeScaled
 from driftline.streams.files import FileStream, open_stream
-from driftline.streams.loading import load
-from driftline.streams.mixtures import DriftingGaussians, SyntheticStream
-from driftline.streams.npz import NpzStream
-from driftline.streams.risk import ErrorProbability
-from driftline.streams.scaling import RangeScaled
-from driftline.streams.schedules import AbruptDrift, GradualDrift, RecurringDrift, ReoccurringClasses
-from driftline.streams.synthetic import DriftingFeatures, GaussianClasses, MovingClass, RotatingGaussians
+from driftline.streams.files.npz import NpzStream
+from driftline.streams.protocol import Stream
+from driftline.streams.synthetic.components import GaussianComponents
+from driftline.streams.synthetic.gaussians import DriftingFeatures, GaussianClasses, MovingClass, RotatingGaussians
+from driftline.streams.synthetic.mixtures import DriftingGaussians, SyntheticStream
+from driftline.streams.synthetic.risk import ErrorProbability
+from driftline.streams.synthetic.schedules import AbruptDrift, GradualDrift, RecurringDrift, ReoccurringClasses
 
 __all__ = [
     "AbruptDrift",

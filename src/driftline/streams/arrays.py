@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from driftline._validation import read_labels, read_rows, read_times
 from driftline.errors import DataError
-from driftline.streams.base import BLOCK_ROWS
+from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block, LabelArray
+from driftline.utils.validation import read_labels, read_rows, read_times
 
 
 class ArrayStream:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from driftline import DataError
 from driftline.streams import FileStream, Stream, open_stream
-from driftline.streams.base import BLOCK_ROWS
+from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block
 from tables import FORMATS, as_csv, pack, small_tables, write
 

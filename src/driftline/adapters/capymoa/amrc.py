@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-import driftline.amrc as native
+from driftline import ensemble
 from driftline.adapters.capymoa.classifier import capymoa_library
-from driftline.features import FeatureMap
+from driftline.core.features import FeatureMap
 from driftline.types import Matrix, Vector
 
 capymoa_library()  # or say what is missing
@@ -56,7 +56,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         coverage: float = 0.95,
     ) -> None:
         super().__init__(schema, random_seed)
-        self.model = native.AMRC(
+        self.model = ensemble.AMRC(
             features=features,
             n_components=n_components,
             order=order,

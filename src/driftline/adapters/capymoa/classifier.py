@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from driftline._validation import whole_number
 from driftline.adapters.base import ForeignClassifier, RowLearner, positions, resembling
 from driftline.errors import CheckpointError, ConfigError, DataError, MissingExtraError
 from driftline.types import LabelArray, Matrix, Vector
+from driftline.utils.validation import whole_number
 
 OURS = ("schema", "random_seed")
 """Parameters of a learner that come from the classes and columns, and from `random_state`."""

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import driftline.amrc as native
+from driftline import ensemble
 from driftline.adapters.river.named import Features, NamedAMRC
+from driftline.core.features import FeatureMap
 from driftline.errors import MissingExtraError
-from driftline.features import FeatureMap
 
 try:
     from river import base
@@ -87,7 +87,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         self.deterministic = deterministic
         self.late_labels = late_labels
         self.seed = seed
-        model = native.AMRC(
+        model = ensemble.AMRC(
             features=features,
             n_components=n_components,
             order=order,

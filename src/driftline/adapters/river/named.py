@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from driftline._interruption import held_back
 from driftline.adapters.river.rows import FeatureRows
-from driftline.amrc import AMRC
+from driftline.ensemble import AMRC
 from driftline.errors import DataError
 from driftline.types import Matrix
+from driftline.utils.interrupts import held_back
 
 Features = dict[Any, Any]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from driftline.errors import DataError
-from driftline.streams.arff import Reject, read_arff
+from driftline.streams.files.arff import Reject, read_arff
 from driftline.streams.files.options import Options
 from driftline.streams.files.source import Lines
 from driftline.streams.files.tables import Column, Table, table_of_rows

@@ -8,7 +8,7 @@ from itertools import chain
 from reprlib import repr as brief
 
 from driftline.errors import ConfigError, DataError
-from driftline.streams.arff import Reject
+from driftline.streams.files.arff import Reject
 from driftline.streams.files.cells import MISSING, number, says
 from driftline.streams.files.options import Numeral, Options
 from driftline.streams.files.source import LONGEST_LINE, Line, Lines

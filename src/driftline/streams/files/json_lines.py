@@ -7,7 +7,7 @@ from reprlib import repr as brief
 from typing import Any
 
 from driftline.errors import DataError
-from driftline.streams.arff import Reject
+from driftline.streams.files.arff import Reject
 from driftline.streams.files.options import Options
 from driftline.streams.files.source import Lines
 from driftline.streams.files.tables import HEAD_ROWS, Column, Row, Table, table_of_rows

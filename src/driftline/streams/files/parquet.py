@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import DataError, MissingExtraError
-from driftline.streams.base import BLOCK_ROWS
 from driftline.streams.files.source import Source
 from driftline.streams.files.tables import CELL_BYTES, CHUNK_BYTES, Cells, Chunk, Column, Table
+from driftline.streams.protocol import BLOCK_ROWS
 
 BUFFER_BYTES = 2**24
 """Read at once of all columns together."""

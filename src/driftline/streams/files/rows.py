@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import DataError
-from driftline.streams.base import BLOCK_ROWS
 from driftline.streams.files.fields import restored_field
 from driftline.streams.files.layout import Features
+from driftline.streams.files.npz import opened, rows_of
 from driftline.streams.files.options import Options
 from driftline.streams.files.reading import OnBadRow, open_table, usable
 from driftline.streams.files.roles import different
 from driftline.streams.files.source import Source
-from driftline.streams.npz import opened, rows_of
+from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Matrix
 
 MOST_NAMED = 5

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import ConfigError, DataError
-from driftline.streams.base import Stream
 from driftline.streams.files.cells import Flaws
 from driftline.streams.files.layout import Layout
+from driftline.streams.files.npz import NpzStream
 from driftline.streams.files.options import Options, checked_options
 from driftline.streams.files.reading import Ledger, OnBadRow, Reading, begin, usable
 from driftline.streams.files.source import Source
-from driftline.streams.npz import NpzStream
+from driftline.streams.protocol import Stream
 from driftline.types import Block, LabelArray, Vector
 
 MOST_CLASSES = 10_000

@@ -9,8 +9,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from driftline.errors import DataError
-from driftline.streams.base import BLOCK_ROWS
 from driftline.streams.files.source import Lines
+from driftline.streams.protocol import BLOCK_ROWS
 
 HEAD_ROWS = 1000
 """The rows that decide what becomes of the columns."""

@@ -1,0 +1,1 @@
+"""What the paper's method, the default and the baselines share: estimators, features, columns, bounds, model files."""

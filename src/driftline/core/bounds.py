@@ -1,0 +1,145 @@
+"""The bound on accumulated mistakes.
+
+With probability at least 1 - δ the mistakes of the randomised rule in T steps are at most the sum of the bounds on its
+error and √(2T log(1/δ)), if those bounds hold on average (Theorem 1 of the paper).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftline.errors import ConfigError
+from driftline.types import Flags, Said, State, Status, Vector
+
+CERTAIN_MISTAKE = 1.0
+
+
+def is_void(said: Said) -> Flags:
+    """Return whether the bound of each step says nothing: its set was empty, or its label's class not known.
+
+    Parameters
+    ----------
+    said : Said
+        What was said of some instances, and their labels.
+
+    Returns
+    -------
+    ndarray of bool
+        Whether it is void.
+    """
+    empty: Flags = np.array([status is Status.EMPTY for status in said.statuses])
+    return said.is_new_class | empty
+
+
+def charge(said: Said) -> tuple[Vector, Vector]:
+    """Return what each step adds to the bound on accumulated mistakes: for its bound, and for its excess.
+
+    Parameters
+    ----------
+    said : Said
+        What was said of some instances, and their labels.
+
+    Returns
+    -------
+    bounds, excesses : ndarray
+        The first are at most one mistake; the second are not, or they would not make up for what φ leaves out.
+    """
+    return np.where(is_void(said), CERTAIN_MISTAKE, np.minimum(said.rates, CERTAIN_MISTAKE)), said.excesses
+
+
+@dataclass
+class MistakeLedger:
+    """Sums over the steps so far what the bounds on accumulated mistakes need.
+
+    A step counts as a certain mistake where its R(U_t) bounds nothing: the uncertainty set was empty on
+    the stored instances, or the label was of a class not known before. To each R(U_t) the excess e_t of its
+    instance is added, because E[1{mistake} - e_t] ≤ R(U_t) whatever φ covers; all of it, since instances with a
+    large excess make up for others. The deviation of Theorem 1 allows for differences in [-1, 1], so it is that of
+    e_t ≤ 1.
+
+    Attributes
+    ----------
+    n_steps, total_bound, total_excess, n_void
+        Number of steps; sums of their bounds and of their excesses; number of those that bounded nothing.
+
+    Examples
+    --------
+    >>> ledger = MistakeLedger(n_steps=100, total_bound=30.0)
+    >>> round(ledger.mistakes(delta=0.05), 2), round(ledger.rate(delta=0.05), 4)
+    (54.48, 0.5448)
+    """
+
+    n_steps: int = 0
+    total_bound: float = 0.0
+    total_excess: float = 0.0
+    n_void: int = 0
+
+    def add(self, said: Said) -> None:
+        """Count some steps.
+
+        Parameters
+        ----------
+        said : Said
+            What was said of some instances, and their labels.
+        """
+        bounds, excesses = charge(said)
+        self.n_steps += len(bounds)
+        self.n_void += int(is_void(said).sum())
+        # One after the other, so that it does not matter how steps are grouped.
+        for bound, excess in zip(bounds.tolist(), excesses.tolist(), strict=True):
+            self.total_bound += bound
+            self.total_excess += excess
+
+    @property
+    def mean_excess(self) -> float:
+        """Running mean of (φ_x - φ)_+: the correction to R(U_t) for instances that φ did not cover."""
+        return self.total_excess / max(self.n_steps, 1)
+
+    def mistakes(self, delta: float) -> float:
+        """Return the number of mistakes not exceeded with probability 1 - delta.
+
+        Parameters
+        ----------
+        delta : float
+            Probability that the bound is allowed to fail.
+
+        Returns
+        -------
+        float
+            The number of mistakes.
+        """
+        if not 0.0 < delta < 1.0:
+            raise ConfigError(f"delta must lie strictly between 0 and 1; got {delta}")
+        deviation = math.sqrt(2.0 * self.n_steps * math.log(1.0 / delta))
+        return min(self.total_bound + self.total_excess + deviation, float(self.n_steps))
+
+    def rate(self, delta: float) -> float:
+        """Return the bound on mistakes for each step.
+
+        Parameters
+        ----------
+        delta : float
+            Probability that the bound is allowed to fail.
+
+        Returns
+        -------
+        float
+            Mistakes a step.
+        """
+        return self.mistakes(delta) / max(self.n_steps, 1)
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        return {"sums": np.array([self.n_steps, self.total_bound, self.total_excess, self.n_void])}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned.
+
+        Parameters
+        ----------
+        state : dict of ndarray
+            What `state` returned.
+        """
+        n_steps, self.total_bound, self.total_excess, n_void = state["sums"].tolist()
+        self.n_steps, self.n_void = int(n_steps), int(n_void)

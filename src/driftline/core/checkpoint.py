@@ -1,0 +1,78 @@
+"""Arrays and parameters in one file: versioned, checksummed, written atomically, no pickle."""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import CheckpointError
+from driftline.types import State
+from driftline.utils.atomic_write import replacing
+
+FORMAT = "driftline-model"
+VERSION = 1
+HEADER = "header.json"
+UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    AttributeError,
+    TypeError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy, zipfile and json raise for damaged or foreign files."""
+
+
+def digest(header: dict[str, Any], arrays: State) -> str:
+    """Return the sha256 of everything that a checkpoint says."""
+    total = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        total.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        total.update(array.tobytes())
+    return total.hexdigest()
+
+
+def write_checkpoint(path: str | os.PathLike[str], content: dict[str, Any], arrays: State) -> None:
+    """Write `content` (JSON values) and `arrays` to `path`, or leave what was there untouched."""
+    header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "content": content}
+    header["sha256"] = digest(header, arrays)
+    buffer = io.BytesIO()
+    entries: dict[str, Any] = {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8)} | arrays
+    np.savez_compressed(buffer, **entries)
+    with replacing(path) as file:
+        file.write(buffer.getbuffer())
+
+
+def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State]:
+    """Return the content and the arrays of a checkpoint, verified."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays: State = {name: file[name] for name in file.files}
+        header = json.loads(arrays.pop(HEADER).tobytes())
+    except FileNotFoundError:
+        raise
+    except UNREADABLE as error:
+        raise CheckpointError(
+            f"{path} is not a saved model, or is damaged ({error}); expected a file written by the save of a classifier"
+        ) from error
+    if header.get("format") != FORMAT:
+        raise CheckpointError(f"{path} is not a saved model: its format is {header.get('format')!r}, not {FORMAT!r}")
+    if header["version"] > VERSION:
+        raise CheckpointError(
+            f"{path} has format version {header['version']}, and this driftline reads up to {VERSION}; "
+            "upgrade driftline to load it"
+        )
+    expected = header.pop("sha256")
+    if digest(header, arrays) != expected:
+        raise CheckpointError(f"{path} is damaged: its checksum does not match; use another copy")
+    return header["content"], arrays

@@ -1,0 +1,38 @@
+"""From the parameters of an AMRC to the parts of its ensemble."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from driftline.core.columns import RunningColumns
+from driftline.core.features import is_feature_map
+from driftline.ensemble.filters import DriftWatch
+from driftline.ensemble.learner import EnsembleLearner
+from driftline.ensemble.plan import SpacePlan
+from driftline.ensemble.space import FourierFeatures, Space
+from driftline.errors import ConfigError
+
+
+def assemble_ensemble(
+    parameters: Mapping[str, Any], plans: tuple[SpacePlan, ...], n_columns: int, seed: int
+) -> EnsembleLearner:
+    """Build a learner, without classes yet, for instances of `n_columns` columns."""
+    columns = RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
+    spaces = []
+    for i, plan in enumerate(plans):
+        features = _features(parameters, plan, [seed, i])
+        features.start(n_columns)
+        first = features.transform(columns.prepare(np.zeros((1, n_columns))))
+        if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != 1:
+            raise ConfigError(f"the feature map must return an array with a row for each instance; got {first!r}")
+        spaces.append(Space(plan, features, first.shape[1], [seed, i]))
+    drift = DriftWatch(n_columns, tuple(range(parameters["order"] + 1)))
+    return EnsembleLearner(columns, spaces, drift, parameters["coverage"])
+
+
+def _features(parameters: Mapping[str, Any], plan: SpacePlan, seed: list[int]) -> Any:
+    if is_feature_map(parameters["features"]):
+        return copy.deepcopy(parameters["features"])
+    return FourierFeatures(scale=plan.scale, n_components=parameters["n_components"], seed=seed)

@@ -1,0 +1,308 @@
+"""AMRC, the estimator that driftline is about."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from driftline.core.bounded_classifier import BoundedClassifier
+from driftline.core.features import FeatureMap, is_feature_map
+from driftline.ensemble.construction import assemble_ensemble
+from driftline.ensemble.drift import drift_table
+from driftline.ensemble.learner import EnsembleLearner
+from driftline.ensemble.plan import SpacePlan, default_plan
+from driftline.errors import ConfigError, MissingExtraError
+from driftline.paper import PaperAMRC
+from driftline.types import Matrix
+from driftline.utils.interrupts import held_back
+from driftline.utils.validation import flag, one_of, read_labels, read_rows, real_number, source_of_seeds, whole_number
+
+HIGHEST_ORDER = 1
+
+
+class AMRC(BoundedClassifier):
+    """Adaptive minimax risk classifier: follows a drifting stream and bounds its own error at every step.
+
+    Members with different memories and features each solve a minimax problem over a store of recent instances; what
+    they say is mixed by weights that follow how often they were right. See "What we changed and why" in the
+    documentation, and `AMRC.paper` for the method as published.
+
+    Parameters
+    ----------
+    features : {"auto", "linear", "fourier"} or FeatureMap, default="auto"
+        The instance features ψ(x): linear ones alone, or random Fourier features of two scales beside them. "auto"
+        takes both, if the instances have at most `n_components` columns; random directions are too few for more.
+    n_components : int, default=200
+        Number of random directions of each scale.
+    order : {0, 1}, default=1
+        Order of the filters that follow the class means: 1 follows means that move steadily.
+    scaling : {"running", "none"}, default="running"
+        Whether columns are scaled by their running mean and deviation.
+    coverage : float, default=0.95
+        Coverage that the calibrated bound aims at.
+    deterministic : bool, default=True
+        Whether `predict` returns the most probable label or draws one from the randomised rule, to which
+        the bounds apply. (The deterministic rule errs at most twice as often.)
+    random_state : int, RandomState or None, default=0
+        Seed of the Fourier features, of what is drawn from the store and of the randomised rule.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of the columns of `predict_proba`; a class first seen in mid-stream is
+        added at the end.
+    n_features_in_ : int
+        Number of columns of the instances.
+    n_steps_ : int
+        Number of labelled instances learned from.
+    error_bound_ : float
+        The calibrated bound.
+    calibrated_bound_ : float
+        Bound on the error probability of the current rule, tuned by the labels that came: it is to hold at the share
+        `coverage` of all steps.
+    rate_bound_ : float
+        A smaller one that is to hold on average over many steps; the bound on accumulated mistakes is its sum.
+    model_bound_ : float
+        R(U_t) of the mixture, the mean of its members': a bound if the uncertainty sets contain the truth.
+    bound_status_ : Status
+        "ok": the bounds lie in [0, 1 - 1/c], always.
+    members_ : structured ndarray
+        The members: their space, gain (0 for a memory that grows until it is cut), weight in the mixture, model bound,
+        and how often their memory was cut.
+    n_waiting_ : int
+        Number of rows that were observed and whose labels have not come.
+    n_missing_ : int
+        Number of missing values replaced by their column's running mean.
+    n_void_ : int
+        Number of steps with a label of a class not known before, which no bound covers.
+
+    Examples
+    --------
+    >>> from driftline import AMRC
+    >>> from driftline.streams import RotatingGaussians
+    >>> X, y = RotatingGaussians().sample(400, seed=0)
+    >>> model = AMRC()
+    >>> answers = model.prequential(X, y)
+    >>> mistakes = (answers.predictions != y).sum()
+    >>> bool(mistakes < model.mistake_bound(delta=0.05))
+    True
+    >>> model.predict(X[-3:]).shape, 0 < model.error_bound_ < 0.5
+    ((3,), True)
+    """
+
+    _also_reads = (PaperAMRC,)
+
+    def __init__(
+        self,
+        *,
+        features: str | FeatureMap = "auto",
+        n_components: int = 200,
+        order: int = 1,
+        scaling: str = "running",
+        coverage: float = 0.95,
+        deterministic: bool = True,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.features = features
+        self.n_components = n_components
+        self.order = order
+        self.scaling = scaling
+        self.coverage = coverage
+        self.deterministic = deterministic
+        self.random_state = random_state
+
+    @classmethod
+    def paper(cls, **changes: Any) -> PaperAMRC:
+        """Return the paper's configuration: order 1, 200 Fourier components, W = 200, N = 100, K = 2000.
+
+        Parameters
+        ----------
+        **changes
+            Parameters of `PaperAMRC` to set otherwise.
+
+        Returns
+        -------
+        PaperAMRC
+            The estimator.
+        """
+        return PaperAMRC(**changes)
+
+    @property
+    def rate_bound_(self) -> float:
+        """The bound on the error that is to hold on average over many steps."""
+        return self._ensemble.rate_bound
+
+    @property
+    def n_waiting_(self) -> int:
+        """Number of rows that were observed and whose labels have not come."""
+        return self._ensemble.n_waiting
+
+    @property
+    def members_(self) -> np.ndarray[Any, np.dtype[np.void]]:
+        """The members, with their weights and bounds."""
+        learner = self._ensemble
+        planned = [(space.plan.name, member.gain) for space in learner.spaces for member in space.plan.members]
+        names, gains = zip(*planned, strict=True)
+        kinds = [
+            ("space", f"<U{max(map(len, names))}"),
+            ("gain", float),
+            ("weight", float),
+            ("bound", float),
+            ("cuts", int),
+        ]
+        table = np.zeros(len(planned), dtype=kinds)
+        table["space"], table["gain"], table["weight"] = names, gains, learner.weights
+        table["bound"] = learner.member_bounds
+        table["cuts"] = np.concatenate([space.cuts for space in learner.spaces])
+        return table
+
+    def observe(self, X: Any, classes: Any = None) -> Self:
+        """Take note of rows that are predicted now and whose labels will come later, by `partial_fit`.
+
+        The calibrated bounds then go by what was said of them now, with the delay that labels have. The weights of the
+        members go by that and by what is said when the label comes, whichever proves better. Rows are found again by
+        their values. While some wait, rows that were not observed are learned, but do not count for weights and
+        bounds; of more than 100,000 that wait, the oldest are given up.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        classes : array-like, optional
+            The classes to expect, if nothing was learned yet.
+
+        Returns
+        -------
+        AMRC
+            The estimator itself.
+        """
+        with self._begun_if_accepted():
+            if classes is not None and not self.__sklearn_is_fitted__():
+                self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
+            rows = self._readable(X).copy()
+            with held_back():
+                self._ensemble.observe(rows)
+        return self
+
+    def add_columns(self, columns: int | Sequence[str]) -> Self:
+        """Make room for columns that are new in mid-stream, after those there are.
+
+        Their values are missing in all rows so far, and count as the column's mean. From the first value on they are
+        columns like the others, with which they share the weight: the members learn what they are worth within their
+        memories. Not for a feature map of your own, which knows the columns that it was started with.
+
+        Parameters
+        ----------
+        columns : int or sequence of str
+            How many; or their names, if the model has learned from tables whose columns have names.
+
+        Returns
+        -------
+        AMRC
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(features="linear").partial_fit([[0.0], [1.0]], ["no", "yes"])
+        >>> model.add_columns(1).partial_fit([[0.0, 3.5]], ["no"]).n_features_in_
+        2
+        """
+        names = self._new_names(columns)
+        n = whole_number("columns", columns, at_least=1) if names is None else len(names)
+        with held_back():
+            self._widen(n)
+            if names is not None:
+                self.feature_names_in_ = np.array([*self.feature_names_in_, *names], dtype=object)
+        return self
+
+    def _new_names(self, columns: Any) -> list[str] | None:
+        """Return the names of columns that are to be added; None if the columns have none."""
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if known is None:
+            return None
+        names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
+        are_text = bool(names) and all(isinstance(name, str) for name in names)
+        if not are_text or len({*known, *names}) < len(known) + len(names):
+            raise ConfigError(f"columns must be new names, because those so far have names; got {columns!r}")
+        return names
+
+    def _widen(self, n: int) -> None:
+        self._ensemble.add_columns(n)
+        self.n_features_in_ += n
+
+    def drift(self, *, columns: Sequence[str] | None = None, as_frame: bool = False) -> Any:
+        """Return how the mean of each feature moves in each class, the most surprising first.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Names of the columns, such as a stream's `columns`; by default those of the table that was learned from, or
+            x0, x1, …
+        as_frame : bool, default=False
+            Whether to return a pandas DataFrame.
+
+        Returns
+        -------
+        structured ndarray or DataFrame
+            With a row for each class and column, and the fields `label`; `feature`, the name of the column; `mean`,
+            the tracked mean of the column in that class as of its last row, and `mean_error`, its standard error;
+            `rate`, its change in a unit of time, and `rate_error` (NaN for order 0, and where no time has passed);
+            `surprise`, by how much a mean that moves explains the last rows of the class better than one that stands
+            still, in standard deviations: from about 3 on it is no accident. The errors allow for what the filters
+            disagree on.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> from driftline.streams import MovingClass
+        >>> X, y = MovingClass().sample(1000, seed=0)  # class 0 goes around class 1
+        >>> AMRC(features="linear").fit(X, y).drift()[["label", "feature"]][:2].tolist()
+        [(0, 'x0'), (0, 'x1')]
+        """
+        watch = self._ensemble.drift
+        given = getattr(self, "feature_names_in_", None) if columns is None else columns
+        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else [str(name) for name in given]
+        if len(names) != self.n_features_in_:
+            raise ConfigError(f"columns must be {self.n_features_in_} names, one for each column; got {len(names)}")
+        table = drift_table(watch.ladder, self.classes_, names, watch.origin)
+        if not as_frame:
+            return table
+        try:
+            import pandas as pd  # noqa: PLC0415  # an extra
+        except ImportError as error:
+            raise MissingExtraError("drift(as_frame=True) needs pandas: pip install pandas") from error
+        return pd.DataFrame(table)
+
+    @property
+    def _ensemble(self) -> EnsembleLearner:
+        learner = self._fitted
+        assert isinstance(learner, EnsembleLearner)
+        return learner
+
+    def _checked_parameters(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.get_params(deep=False)
+        if not is_feature_map(given["features"]):
+            one_of("features", given["features"], ("auto", "linear", "fourier"))
+        order = whole_number("order", given["order"], at_least=0)
+        if order > HIGHEST_ORDER:
+            raise ConfigError(f"order must be 0 or 1; got {order} (AMRC.paper has higher ones)")
+        one_of("scaling", given["scaling"], ("running", "none"))
+        source_of_seeds(given["random_state"])
+        return given | {
+            "n_components": whole_number("n_components", given["n_components"], at_least=1),
+            "order": order,
+            "coverage": real_number("coverage", given["coverage"], above=0.5, below=1.0),
+            "deterministic": flag("deterministic", given["deterministic"]),
+        }
+
+    def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> EnsembleLearner:
+        n_columns = rows.shape[1]
+        return assemble_ensemble(parameters, self._plan(parameters, n_columns), n_columns, seed)
+
+    def _plan(self, parameters: Mapping[str, Any], n_columns: int) -> tuple[SpacePlan, ...]:
+        features, fits = parameters["features"], n_columns <= parameters["n_components"]
+        uses_fourier = not is_feature_map(features) and (features == "fourier" or (features == "auto" and fits))
+        return default_plan(uses_fourier=uses_fourier, order=parameters["order"])

@@ -1,0 +1,91 @@
+"""From the parameters of an AMRC to the parts that it is made of."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from driftline.core.columns import Columns
+from driftline.core.features import FeatureMap, FourierMap, LinearMap, is_feature_map
+from driftline.errors import ConfigError
+from driftline.paper.exact_solver import ExactSolver
+from driftline.paper.kinematic_tracker import KinematicTracker
+from driftline.paper.label_window import LabelWindow
+from driftline.paper.learner import PaperLearner
+from driftline.paper.protocols import Solver
+from driftline.paper.subgradient_solver import SubgradientSolver
+from driftline.paper.widening import LabelledWindow
+from driftline.types import Matrix
+from driftline.utils.validation import flag, one_of, real_number, source_of_seeds, whole_number
+
+FOURIER = ("fourier", "fourier-printed")
+CHOICES = {
+    "scaling": ("running", "file", "none"),
+    "label_variance": ("binomial", "sample", "printed"),
+    "unobserved": ("propagate", "hold"),
+    "gain": ("multidimensional", "unidimensional"),
+    "solver": ("subgradient", "exact"),
+}
+FLAGS = ("intercept", "widened", "deterministic")
+WHOLE_NUMBERS = {"order": 0, "n_components": 1, "label_window": 1, "n_subgradients": 1, "n_iterations": 1}
+
+
+def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters as plain Python values, or refuse those that cannot work."""
+    plain = dict(parameters)
+    if not is_feature_map(parameters["features"]):
+        one_of("features", parameters["features"], ("linear", *FOURIER))
+    for name, words in CHOICES.items():
+        one_of(name, parameters[name], words)
+    for name, at_least in WHOLE_NUMBERS.items():
+        plain[name] = whole_number(name, parameters[name], at_least=at_least)
+    for name in FLAGS:
+        plain[name] = flag(name, parameters[name])
+    plain["scale"] = real_number("scale", parameters["scale"], above=0.0, below=np.inf)
+    plain["coverage"] = real_number("coverage", parameters["coverage"], above=0.5, below=1.0)
+    source_of_seeds(parameters["random_state"])
+    return plain
+
+
+def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> PaperLearner:
+    """Build a learner, without classes yet, for instances like `rows`, the first block of the stream."""
+    columns = Columns(parameters["scaling"])
+    features = _feature_map(parameters, seed)
+    columns.start(rows)
+    features.start(rows.shape[1])
+    first = features.transform(columns.prepare(rows[:1]))
+    if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != 1:
+        raise ConfigError(f"the feature map must return an array with a row for each instance; got {first!r}")
+    n_features = first.shape[1]
+    tracker = KinematicTracker(
+        n_features,
+        order=parameters["order"],
+        window=LabelWindow(parameters["label_window"], parameters["label_variance"]),
+        unobserved=parameters["unobserved"],
+        gain=parameters["gain"],
+    )
+    window = LabelledWindow(n_features, n_instances=parameters["n_subgradients"]) if parameters["widened"] else None
+    solver = _solver(parameters, n_features)
+    return PaperLearner(columns, features, tracker, solver, n_features, parameters["coverage"], window)
+
+
+def _feature_map(parameters: Mapping[str, Any], seed: int) -> FeatureMap:
+    features = parameters["features"]
+    if is_feature_map(features):
+        return cast(FeatureMap, copy.deepcopy(features))
+    if features in FOURIER:
+        return FourierMap(
+            n_components=parameters["n_components"],
+            scale=parameters["scale"],
+            seed=seed,
+            divided=features != "fourier-printed",
+        )
+    return LinearMap(intercept=parameters["intercept"])
+
+
+def _solver(parameters: Mapping[str, Any], n_features: int) -> Solver:
+    n_rows = parameters["n_subgradients"]
+    if parameters["solver"] == "exact":
+        return ExactSolver(n_features, n_instances=n_rows)
+    return SubgradientSolver(n_features, n_subgradients=n_rows, n_iterations=parameters["n_iterations"])

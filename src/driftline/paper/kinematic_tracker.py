@@ -1,0 +1,112 @@
+"""Multivariate tracking of order k (Alg. 3 and Theorem 2 of the paper)."""
+
+import numpy as np
+
+from driftline.kernels.kalman import adapt_gains, correct, forecast_expectations, propagate, transition
+from driftline.paper.label_window import LabelWindow
+from driftline.types import State, UncertaintySet, Vector
+
+FORGETTING = 0.3
+"""α of the noise adaptation (Akhlaghi et al., 2017), as in the authors' experiments."""
+INITIAL_NOISE = 1e-3
+"""Initial Q (times the identity) and R."""
+FILTERS = ("eta", "Sigma", "Q", "R", "residual")
+
+
+class KinematicTracker:
+    """A Kalman filter of order k for each class and feature.
+
+    Parameters
+    ----------
+    n_features : int
+        Number d of instance features.
+    order : int
+        Number k of derivatives in a component's state.
+    window : LabelWindow
+        Estimates the label probabilities.
+    unobserved : {"propagate", "hold"}
+        What time does to the classes that a step does not observe. "propagate" is Theorem 2: they are
+        extrapolated and their variance grows. "hold" forecasts one step from the last time they were
+        observed, for ever, as both public implementations do.
+    gain : {"multidimensional", "unidimensional"}
+        One gain for each component, or for all of them the average of their gains.
+
+    Notes
+    -----
+    With γ and Σ the forecast of a component's class-conditional expectation and its mean squared error,
+    p and v the probability of its class and the variance of that estimate, the uncertainty set has mean
+    ``τ = p γ`` and width λ, ``λ² = (Σ + γ²)(v + p²) - γ²p²``.
+
+    The time to the next instance is unknown when the forecast is made; it is taken to be the last
+    increment. When the instance comes, its real increment is used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tracker = KinematicTracker(1, order=1, window=LabelWindow(200, "binomial"))
+    >>> tracker.add_class()
+    >>> for t in range(200):
+    ...     uncertainty = tracker.update(np.array([0.5 * t]), 0, 1.0)
+    >>> uncertainty.mean.round(3)
+    array([[100.]])
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        order: int,
+        window: LabelWindow,
+        unobserved: str = "propagate",
+        gain: str = "multidimensional",
+    ) -> None:
+        n = order + 1
+        self._order = order
+        self._window = window
+        self._propagates = unobserved == "propagate"
+        self._averages = gain == "unidimensional"
+        # Filtered states: what is known right after the last observation, before any forecast.
+        self._eta = np.zeros((0, n_features, n))
+        self._Sigma = np.zeros((0, n_features, n, n))
+        self._Q = np.zeros((0, n_features, n, n))
+        self._R = np.zeros((0, n_features))
+        self._residual = np.zeros((0, n_features))
+
+    def add_class(self) -> None:
+        """Make room for one more class, at the end."""
+        d, n = self._eta.shape[1:]
+        identity = np.broadcast_to(np.eye(n), (1, d, n, n))
+        self._eta = np.concatenate([self._eta, np.zeros((1, d, n))])
+        self._Sigma = np.concatenate([self._Sigma, identity])
+        self._Q = np.concatenate([self._Q, INITIAL_NOISE * identity])
+        self._R = np.concatenate([self._R, np.full((1, d), INITIAL_NOISE)])
+        self._residual = np.concatenate([self._residual, np.zeros((1, d))])
+        self._window.add_class()
+
+    def update(self, psi: Vector, label: int, elapsed: float) -> UncertaintySet:
+        """Take in one labelled instance, `elapsed` after the one before, and forecast the next step."""
+        H = transition(self._order, elapsed)
+        for j in range(len(self._eta)):
+            if self._propagates or j == label:
+                propagate(H, self._eta[j], self._Sigma[j], self._Q[j])
+        self._observe(psi, label)
+        self._window.push(label)
+        p, v = self._window.probabilities, self._window.variance
+        return UncertaintySet(*forecast_expectations(H, self._eta, self._Sigma, self._Q, p, v))
+
+    def _observe(self, psi: Vector, j: int) -> None:
+        K = adapt_gains(self._Sigma[j], self._R[j], self._residual[j], FORGETTING)
+        if self._averages:
+            K[:] = K.mean(axis=0)
+        correct(psi, K, self._eta[j], self._Sigma[j], self._Q[j], self._R[j], self._residual[j], FORGETTING)
+
+    def state(self) -> State:
+        """Return the arrays that a continuation needs."""
+        filters: State = {name: getattr(self, f"_{name}") for name in FILTERS}
+        return filters | {f"window_{name}": value for name, value in self._window.state().items()}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        for name in FILTERS:
+            setattr(self, f"_{name}", state[name].astype(np.float64))
+        self._window.restore({name.removeprefix("window_"): value for name, value in state.items()})

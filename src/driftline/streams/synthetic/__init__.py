@@ -1,0 +1,1 @@
+"""Synthetic streams whose distribution is known at every step."""

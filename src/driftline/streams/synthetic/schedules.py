@@ -1,0 +1,298 @@
+"""Synthetic streams that change from one concept to another, or whose classes come and go."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from driftline.errors import ConfigError
+from driftline.streams.synthetic.components import GaussianComponents
+from driftline.streams.synthetic.gaussians import GaussianClasses
+from driftline.streams.synthetic.mixtures import DriftingGaussians
+from driftline.streams.synthetic.parameters import numbers
+from driftline.types import Labels, Vector
+from driftline.utils.validation import whole_number
+
+TRADING_PLACES = GaussianClasses.on_circle(2), GaussianClasses.on_circle(2, turn=0.5)
+"""Two concepts with the same instances and opposite labels."""
+THREE_CLASSES = GaussianClasses.on_circle(3)
+
+
+class ConceptMixture(DriftingGaussians):
+    """A stream whose rows come each from one of several concepts, by probabilities that change with time.
+
+    Attributes
+    ----------
+    concepts : sequence of DriftingGaussians
+        The concepts, with the same classes and features. They may drift themselves.
+    """
+
+    __slots__ = ()
+    concepts: Sequence[DriftingGaussians]
+
+    @abstractmethod
+    def _shares(self, times: Vector) -> Vector:
+        """Return the probability of each concept, the axes of the times first."""
+
+    def concept_probabilities(self, t: ArrayLike) -> Vector:
+        """Return the probability that a row comes from each concept.
+
+        Parameters
+        ----------
+        t : float or array-like
+            Time.
+
+        Returns
+        -------
+        ndarray of shape (..., n_concepts)
+            The probabilities.
+        """
+        return self._shares(numbers("t", t))
+
+    def components(self, times: Vector) -> GaussianComponents:
+        """Return the components of all concepts, side by side.
+
+        Parameters
+        ----------
+        times : ndarray of shape (n,)
+            Times.
+
+        Returns
+        -------
+        GaussianComponents
+            Weights, means and deviations at those times.
+        """
+        shares = self._shares(times)
+        parts = [concept.components(times) for concept in self.concepts]
+        weights = [shares[:, [k]] * part.weights for k, part in enumerate(parts)]
+        return GaussianComponents(
+            np.concatenate([part.labels for part in parts]),
+            np.concatenate(weights, axis=1),
+            _side_by_side([part.means for part in parts]),
+            _side_by_side([part.deviations for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AbruptDrift(ConceptMixture):
+    """One concept gives way to the next from one row to another.
+
+    Use it to see how fast a learner recovers, and what its bound says meanwhile.
+
+    Attributes
+    ----------
+    concepts : sequence of DriftingGaussians, default: two classes that trade places
+        The concepts in order, with the same classes and features. They may drift themselves.
+    at : sequence of int, default=(5000,)
+        Number of rows before each change: ``X[at]`` is the first row of the next concept.
+
+    Examples
+    --------
+    >>> c = 5
+    >>> stream = AbruptDrift([GaussianClasses.on_circle(c), GaussianClasses.on_circle(c, turn=1 / c)], at=[1000])
+    >>> stream.concept_probabilities([1000, 1001])
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    concepts: Sequence[DriftingGaussians] = TRADING_PLACES
+    at: Sequence[int] = (5000,)
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        object.__setattr__(self, "concepts", _checked_concepts(self.concepts))
+        object.__setattr__(self, "at", _checked_positions(self.at, len(self.concepts), apart=1))
+
+    def _shares(self, times: Vector) -> Vector:
+        return _one_after_another((times[..., None] > self.at).astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class GradualDrift(ConceptMixture):
+    """One concept gives way to the next over a stretch in which rows come from both.
+
+    The probability of the new concept rises from 0 to 1, by the same amount at each step. Each row comes from the
+    one or the other: a mixture, in which a class may be in two places.
+
+    Attributes
+    ----------
+    concepts : sequence of DriftingGaussians, default: two classes that trade places
+        The concepts in order, with the same classes and features. They may drift themselves.
+    at : sequence of int, default=(5000,)
+        Number of rows before each change begins.
+    width : int, default=1000
+        Number of rows that it takes.
+
+    Examples
+    --------
+    >>> GradualDrift(at=[100], width=4).concept_probabilities([100, 101, 102, 103, 104])
+    array([[1.  , 0.  ],
+           [0.75, 0.25],
+           [0.5 , 0.5 ],
+           [0.25, 0.75],
+           [0.  , 1.  ]])
+    """
+
+    concepts: Sequence[DriftingGaussians] = TRADING_PLACES
+    at: Sequence[int] = (5000,)
+    width: int = 1000
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        object.__setattr__(self, "concepts", _checked_concepts(self.concepts))
+        width = whole_number("width", self.width, at_least=1)
+        object.__setattr__(self, "at", _checked_positions(self.at, len(self.concepts), apart=width))
+
+    def _shares(self, times: Vector) -> Vector:
+        return _one_after_another(np.clip((times[..., None] - self.at) / self.width, 0.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class RecurringDrift(ConceptMixture):
+    """Concepts take turns, for ever.
+
+    Use it to see whether a learner gains from having met a concept before.
+
+    Attributes
+    ----------
+    concepts : sequence of DriftingGaussians, default: two classes that trade places
+        The concepts in the order of their turns, with the same classes and features. They may drift themselves.
+    period : int, default=1000
+        Number of rows in a turn.
+
+    Examples
+    --------
+    >>> RecurringDrift(period=100).concept_probabilities([100, 101, 200, 201])
+    array([[1., 0.],
+           [0., 1.],
+           [0., 1.],
+           [1., 0.]])
+    """
+
+    concepts: Sequence[DriftingGaussians] = TRADING_PLACES
+    period: int = 1000
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        object.__setattr__(self, "concepts", _checked_concepts(self.concepts))
+        whole_number("period", self.period, at_least=1)
+
+    def _shares(self, times: Vector) -> Vector:
+        return np.eye(len(self.concepts))[_turns(times, self.period, len(self.concepts))]
+
+
+@dataclass(frozen=True, slots=True)
+class ReoccurringClasses(DriftingGaussians):
+    """Classes vanish and come back.
+
+    While a class is away its p_t(y) is 0, and the others share what it leaves in proportion to their own. Use it to
+    see whether a learner still knows a class that it has not met for long, and keeps quiet about it meanwhile.
+
+    Attributes
+    ----------
+    concept : DriftingGaussians, default: three classes on a circle
+        The classes. They may drift themselves, also while they are away.
+    present : sequence of sequences of int, default=((0, 1, 2), (0, 1))
+        Labels that occur in the first period, in the second and so on; after the last, the first again.
+    period : int, default=1000
+        Number of rows in a period.
+
+    Examples
+    --------
+    >>> ReoccurringClasses().label_probabilities([1000, 1001, 2001]).round(3)
+    array([[0.333, 0.333, 0.333],
+           [0.5  , 0.5  , 0.   ],
+           [0.333, 0.333, 0.333]])
+    """
+
+    concept: DriftingGaussians = THREE_CLASSES
+    present: Sequence[Sequence[int]] = ((0, 1, 2), (0, 1))
+    period: int = 1000
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that cannot work."""
+        if not isinstance(self.concept, DriftingGaussians):
+            raise ConfigError(f"concept must be a synthetic distribution such as GaussianClasses; got {self.concept!r}")
+        object.__setattr__(self, "present", _checked_labels(self.present, self.concept.n_classes))
+        whole_number("period", self.period, at_least=1)
+
+    def components(self, times: Vector) -> GaussianComponents:
+        """Return the components of the concept, those of classes that are away with weight 0.
+
+        Parameters
+        ----------
+        times : ndarray of shape (n,)
+            Times.
+
+        Returns
+        -------
+        GaussianComponents
+            Weights, means and deviations at those times.
+        """
+        parts = self.concept.components(times)
+        occurs = np.array([np.isin(parts.labels, labels) for labels in self.present])
+        weights = parts.weights * occurs[_turns(times, self.period, len(self.present))]
+        totals = weights.sum(axis=1, keepdims=True)
+        if not np.all(totals > 0.0):
+            raise ConfigError(
+                f"no class occurs at time {times[np.argmin(totals)]:g}: those in present have probability 0 in the "
+                "concept; let others be present"
+            )
+        return GaussianComponents(parts.labels, weights / totals, parts.means, parts.deviations)
+
+
+def _side_by_side(arrays: list[Vector]) -> Vector:
+    """Join arrays of times by components by features, where one may stand for all times or features."""
+    n, d = max(len(array) for array in arrays), max(array.shape[2] for array in arrays)
+    return np.concatenate([np.broadcast_to(array, (n, array.shape[1], d)) for array in arrays], axis=1)
+
+
+def _one_after_another(begun: Vector) -> Vector:
+    """Return the share of each concept, given how far each but the first has taken over from those before it."""
+    edge = np.ones((*begun.shape[:-1], 1))
+    reached = np.concatenate([edge, begun, 0.0 * edge], axis=-1)
+    shares: Vector = reached[..., :-1] - reached[..., 1:]
+    return shares
+
+
+def _turns(times: Vector, period: int, n: int) -> Labels:
+    turns: Labels = ((times - 1.0) // period % n).astype(np.int64)
+    return turns
+
+
+def _checked_concepts(concepts: Sequence[DriftingGaussians]) -> tuple[DriftingGaussians, ...]:
+    concepts = tuple(concepts) if isinstance(concepts, Iterable) else (concepts,)
+    if len(concepts) < 2 or not all(isinstance(concept, DriftingGaussians) for concept in concepts):
+        raise ConfigError(
+            f"concepts must be two or more synthetic distributions such as GaussianClasses; got {concepts!r}"
+        )
+    shapes = [(concept.n_classes, concept.n_features) for concept in concepts]
+    if len(set(shapes)) > 1:
+        listed = ", ".join(f"{c} and {d}" for c, d in shapes)
+        raise ConfigError(f"concepts must have the same numbers of classes and features; got {listed}")
+    return concepts
+
+
+def _checked_positions(at: Sequence[int], n_concepts: int, *, apart: int) -> tuple[int, ...]:
+    positions = tuple(at) if isinstance(at, Iterable) else (at,)
+    if len(positions) != n_concepts - 1:
+        raise ConfigError(
+            f"at must have one position for each change between {n_concepts} concepts, {n_concepts - 1}; got {at!r}"
+        )
+    plain = tuple(whole_number("each position in at", position, at_least=1) for position in positions)
+    if any(later - earlier < apart for earlier, later in pairwise(plain)):
+        raise ConfigError(f"positions in at must rise by {apart} or more, the width of a change; got {at!r}")
+    return plain
+
+
+def _checked_labels(present: Sequence[Sequence[int]], n_classes: int) -> tuple[tuple[int, ...], ...]:
+    periods = present if isinstance(present, Iterable) else ()
+    groups = tuple(tuple(group) if isinstance(group, Iterable) else () for group in periods)
+    if not groups or not all(group and all(label in range(n_classes) for label in group) for group in groups):
+        raise ConfigError(
+            f"present must list, for each period, one or more of the labels 0 to {n_classes - 1}; got {present!r}"
+        )
+    return groups

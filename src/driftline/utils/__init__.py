@@ -1,0 +1,1 @@
+"""Helpers that know nothing of classifiers: argument checks, atomic writes, interrupts, progress."""
