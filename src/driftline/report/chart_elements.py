@@ -1,4 +1,4 @@
-"""Charts as data: what Plotly draws, with colours that the page names and its script looks up."""
+"""Elements that the charts share: the JSON that Plotly draws, with colours given as CSS properties of the page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,35 +9,38 @@ from typing import Any
 import numpy as np
 
 from driftline.evaluation import Change, Course, Stretch
-from driftline.report.wording import counted, moment, shortened
+from driftline.report.formatting import format_count, format_time, truncate
 from driftline.types import Vector
 
 Json = dict[str, Any]
 
-LEAST_ROWS, LEAST_POINTS, MOST_POINTS = 100, 20, 60
-"""A point is the mean over 100 rows or more, so that chance hardly shows, if there are 20 points then; 60 at most."""
-LABEL_GAP = 0.065
-"""Of the height: how far the labels of two lines must be apart."""
+MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS = 100, 20, 60
+"""A line chart has at most one point per 100 rows, so that noise averages out, but up to 20 if the stream is short.
+
+No line chart has more than 60.
+"""
+MIN_LABEL_GAP = 0.065
+"""Distance between the labels of two lines, as a share of the chart's height."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
-    """What is drawn in one place of the page.
+    """A chart of the page.
 
     Attributes
     ----------
     name
-        Its place.
+        Suffix of the id of its element, "chart-…".
     alt
-        What it shows, for those who do not see it.
+        Text alternative for screen readers.
     height
-        In pixels.
+        Height in pixels.
     data, layout
-        As Plotly has them. Where they name a colour, it is a custom property of the page, "--…".
+        Traces and layout for Plotly. Colours are custom properties of the page's CSS, "--…".
     labels
-        Annotations at the ends of lines; where there is no room for them, a legend is shown.
+        Annotations at the ends of lines; a narrow screen shows a legend instead.
     narrow
-        What the layout is on a narrow screen.
+        Changes to the layout on a narrow screen.
     is_square
         Whether it is as high as it is wide.
     """
@@ -52,7 +55,7 @@ class Chart:
     is_square: bool = False
 
     def to_dict(self) -> Json:
-        """Return what the script of the page needs."""
+        """Return the chart as the page's script reads it."""
         return {
             "name": self.name,
             "data": self.data,
@@ -65,7 +68,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A line of a chart: its name, its colour, and a value for each window; NaN where there is none."""
+    """A line of a chart: name, colour, and one value per window, NaN where there is none."""
 
     name: str
     colour: str
@@ -74,62 +77,64 @@ class Line:
     dash: str = "solid"
 
 
-def points_of(course: Course) -> list[Stretch]:
-    """Return windows long enough that their means say something, and few enough to draw."""
-    return course.windows(int(np.clip(course.n_rows // LEAST_ROWS, LEAST_POINTS, MOST_POINTS)))
+def chart_windows(course: Course) -> list[Stretch]:
+    """Return the windows that the points of a line chart are means over."""
+    return course.windows(int(np.clip(course.n_rows // MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS)))
 
 
-def ends_of(windows: Sequence[Stretch]) -> list[int]:
-    """Return how many rows there are up to the end of each window."""
+def window_ends(windows: Sequence[Stretch]) -> list[int]:
+    """Return the number of rows up to the end of each window."""
     return list(accumulate(window.n_rows for window in windows))
 
 
-def middles_of(windows: Sequence[Stretch]) -> list[float]:
-    """Return where windows are drawn."""
-    return [end - window.n_rows / 2 for end, window in zip(ends_of(windows), windows, strict=True)]
+def window_centres(windows: Sequence[Stretch]) -> list[float]:
+    """Return the position of the middle of each window, in rows."""
+    return [end - window.n_rows / 2 for end, window in zip(window_ends(windows), windows, strict=True)]
 
 
-def spans_of(windows: Sequence[Stretch]) -> list[str]:
-    """Say which rows windows have, and until when."""
+def row_ranges(windows: Sequence[Stretch]) -> list[str]:
+    """Return the first and last row of each window, and its end time, as text."""
     return [
         f"rows {end - window.n_rows + 1:,}–{end:,}{_until(window)}"
-        for end, window in zip(ends_of(windows), windows, strict=True)
+        for end, window in zip(window_ends(windows), windows, strict=True)
     ]
 
 
-def sums_until(windows: Sequence[Stretch]) -> list[str]:
-    """Say up to which row sums over windows and all before them are, and until when."""
-    return [f"sums up to row {end:,}{_until(window)}" for end, window in zip(ends_of(windows), windows, strict=True)]
+def total_ranges(windows: Sequence[Stretch]) -> list[str]:
+    """Return the last row of each window, and its end time, as text for totals up to there."""
+    return [
+        f"totals up to row {end:,}{_until(window)}" for end, window in zip(window_ends(windows), windows, strict=True)
+    ]
 
 
 def _until(window: Stretch) -> str:
-    time = moment(window.end_time)
+    time = format_time(window.end_time)
     return time and f", until {time}"
 
 
-def means_of(windows: Sequence[Stretch], name: str) -> Vector:
-    """Return the means over windows of what they hold sums of."""
+def window_means(windows: Sequence[Stretch], name: str) -> Vector:
+    """Return the mean per row of one of the sums of each window."""
     return np.array([getattr(window, name) / window.n_rows for window in windows])
 
 
-def json_ready(values: Any) -> Any:
-    """Return an array as lists, with None for what is no number, and no more digits than can be seen."""
+def rounded(values: Any) -> Any:
+    """Return an array as lists for JSON, rounded to six digits, with None for NaN and infinity."""
     if isinstance(values, np.ndarray):
-        return json_ready(values.tolist())
+        return rounded(values.tolist())
     if isinstance(values, list):
-        return [json_ready(value) for value in values]
+        return [rounded(value) for value in values]
     if isinstance(values, float):
         return float(f"{values:.6g}") if np.isfinite(values) else None
     return values
 
 
-def plain(text: str) -> str:
-    """Return a text that Plotly, which knows some tags and takes what is between dollars for TeX, shows as it is."""
+def escape_for_plotly(text: str) -> str:
+    """Escape a text for Plotly, which interprets some HTML tags, and text between dollar signs as TeX."""
     return escape(text, quote=False).replace("$", "&#36;")
 
 
-def layout(*, x_range: Sequence[float], y_range: Sequence[float], **more: Any) -> Json:
-    """Return what the layouts of all charts have in common, and what this one adds."""
+def chart_layout(*, x_range: Sequence[float], y_range: Sequence[float], **options: Any) -> Json:
+    """Return the layout that all charts share, updated with options; options that are dicts are merged."""
     axis = {"zeroline": False, "ticks": "", "automargin": False, "tickfont": {"color": "--quiet"}}
     base: Json = {
         "paper_bgcolor": "--page",
@@ -158,71 +163,71 @@ def layout(*, x_range: Sequence[float], y_range: Sequence[float], **more: Any) -
         },
         "yaxis": {**axis, "range": list(y_range), "gridcolor": "--grid", "nticks": 6},
     }
-    for key, value in more.items():
+    for key, value in options.items():
         base[key] = base[key] | value if isinstance(value, dict) and key in base else value
     return base
 
 
-def line_traces(lines: Sequence[Line], at: Sequence[float], spans: Sequence[str], value: str) -> list[Json]:
-    """Return lines, and one that is not seen and says, where one points, which rows these are."""
-    where = {
+def line_traces(lines: Sequence[Line], x: Sequence[float], ranges: Sequence[str], template: str) -> list[Json]:
+    """Return traces of lines, after an invisible one whose hover text is the range of rows."""
+    range_trace = {
         "type": "scatter",
         "mode": "lines",
-        "x": json_ready(list(at)),
-        "y": [0.0] * len(at),
+        "x": rounded(list(x)),
+        "y": [0.0] * len(x),
         "line": {"width": 0, "color": "--page"},
-        "customdata": list(spans),
+        "customdata": list(ranges),
         "hovertemplate": "%{customdata}<extra></extra>",
         "showlegend": False,
     }
-    return [where] + [
+    return [range_trace] + [
         {
             "type": "scatter",
-            "mode": "lines" if len(at) > 1 else "markers",
-            "name": plain(shortened(line.name, 40)),
-            "x": json_ready(list(at)),
-            "y": json_ready(line.values),
+            "mode": "lines" if len(x) > 1 else "markers",
+            "name": escape_for_plotly(truncate(line.name, 40)),
+            "x": rounded(list(x)),
+            "y": rounded(line.values),
             "line": {"color": f"--{line.colour}", "width": line.width, "dash": line.dash},
             "marker": {"color": f"--{line.colour}"},
-            "hovertemplate": value,
+            "hovertemplate": template,
         }
         for line in lines
     ]
 
 
 def end_labels(lines: Sequence[Line], top: float) -> list[Json]:
-    """Return the names of lines beside their ends, apart from each other."""
+    """Return labels with the names of lines beside their ends, without overlaps."""
     last = np.array([line.values[np.isfinite(line.values)][-1] for line in lines])
-    places = apart(last / top, LABEL_GAP) * top
-    return [end_label(line.name, line.colour, place) for line, place in zip(lines, places.tolist(), strict=True)]
+    heights = spread_out(last / top, MIN_LABEL_GAP) * top
+    return [end_label(line.name, line.colour, height) for line, height in zip(lines, heights.tolist(), strict=True)]
 
 
-def end_label(name: str, colour: str, place: float) -> Json:
-    """Return a name beside the end of a line or an area."""
+def end_label(name: str, colour: str, height: float) -> Json:
+    """Return a label with the name of a line or an area beside its end."""
     return {
-        "text": plain(shortened(name, 20)),
+        "text": escape_for_plotly(truncate(name, 20)),
         "font": {"color": f"--{colour}-text"},
         "x": 1.0,
         "xref": "paper",
         "xanchor": "left",
         "xshift": 8,
-        "y": place,
+        "y": height,
         "yanchor": "middle",
         "align": "left",
         "showarrow": False,
     }
 
 
-def apart(places: Vector, gap: float) -> Vector:
-    """Return places between 0 and 1 moved apart, in their order, as little as is simple.
+def spread_out(positions: Vector, gap: float) -> Vector:
+    """Return positions between 0 and 1 moved at least `gap` from each other, in the same order.
 
     Examples
     --------
-    >>> apart(np.array([0.5, 0.52, 0.1]), 0.1)
+    >>> spread_out(np.array([0.5, 0.52, 0.1]), 0.1)
     array([0.5, 0.6, 0.1])
     """
-    order = np.argsort(places, kind="stable")
-    moved = places[order].astype(np.float64)
+    order = np.argsort(positions, kind="stable")
+    moved = positions[order].astype(np.float64)
     for k in range(1, len(moved)):
         moved[k] = max(moved[k], moved[k - 1] + gap)
     ceiling = 1.0
@@ -234,8 +239,8 @@ def apart(places: Vector, gap: float) -> Vector:
     return result
 
 
-def change_marks(changes: Sequence[Change]) -> Json:
-    """Return the moments of change as vertical lines with the numbers that they have in the table."""
+def change_markers(changes: Sequence[Change]) -> Json:
+    """Return a vertical line for each change, with its number in the table of changes."""
     shapes = [
         {
             "type": "line",
@@ -264,18 +269,18 @@ def change_marks(changes: Sequence[Change]) -> Json:
     return {"shapes": shapes, "annotations": numbers}
 
 
-def between(values: Vector, number: str = ".1%") -> str:
-    """Say between which values a line lies.
+def value_range(values: Vector) -> str:
+    """Return the smallest and the largest of some values as text.
 
     Examples
     --------
-    >>> between(np.array([0.1, np.nan, 0.25]))
+    >>> value_range(np.array([0.1, np.nan, 0.25]))
     'between 10.0% and 25.0%'
     """
-    return f"between {np.nanmin(values):{number}} and {np.nanmax(values):{number}}"
+    return f"between {np.nanmin(values):.1%} and {np.nanmax(values):.1%}"
 
 
-def each_point(windows: Sequence[Stretch]) -> str:
-    """Say what a point stands for."""
+def point_text(windows: Sequence[Stretch]) -> str:
+    """Return a sentence that says how many rows a point of a chart is the mean over."""
     fewer = ", the last over fewer" if windows[-1].n_rows < windows[0].n_rows else ""
-    return f"Each point is the mean over {counted(windows[0].n_rows, 'row')}{fewer}."
+    return f"Each point is the mean over {format_count(windows[0].n_rows, 'row')}{fewer}."
