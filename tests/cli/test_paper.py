@@ -85,12 +85,12 @@ def test_a_quick_page_shows_the_quick_figures(tmp_path, monkeypatch):
     assert (tmp_path / "paper" / "figure1-quick.svg").exists()
 
 
-def test_an_experiment_of_which_nothing_can_be_made_fails():
+def test_an_experiment_without_any_result_fails():
     assert run("table4", "--no-run", "--store", "nowhere").exit_code == 1
 
 
 @pytest.mark.parametrize("option", ["--out", "--store"])
-def test_what_is_no_folder_is_refused_before_anything_is_run(tmp_path, monkeypatch, option):
+def test_a_path_that_is_not_a_folder_is_refused_before_anything_is_run(tmp_path, monkeypatch, option):
     (tmp_path / "file").touch()
     monkeypatch.setattr("driftline.cli.paper.make_table", None)
     for path in ("file", "file/below"):
@@ -143,7 +143,7 @@ def test_a_table_is_shown_in_parts_that_fit_and_hold_every_column(widths, width)
         (["table1", "--backend", "nope"], "there is no backend 'nope'"),
     ],
 )
-def test_what_cannot_be_is_refused(arguments, message):
+def test_invalid_options_are_refused(arguments, message):
     result = run(*arguments)
     assert isinstance(result.exception, ConfigError)
     assert message in str(result.exception)

@@ -1,4 +1,4 @@
-"""The paper's figures: simulations, curves, what is found in them, and what is drawn."""
+"""The paper's figures: simulations, curves, findings and drawings."""
 
 import csv
 import io
@@ -79,7 +79,7 @@ def test_runs_of_a_simulation_add_up(work):
 
 
 @given(st.integers(1, 100_000))
-def test_times_go_from_the_first_to_the_last_and_are_not_too_many(n_steps):
+def test_kept_times_go_from_the_first_to_the_last_and_are_at_most_200(n_steps):
     times = kept_times(n_steps)
     assert times[0] == 1
     assert times[-1] == n_steps
@@ -133,7 +133,7 @@ def test_the_bound_on_mistakes_is_that_of_order_1_with_its_margin(tmp_path):
     assert bound.y == pytest.approx(np.array(sums) / 2 / t + np.sqrt(2 * np.log(20) / t))
 
 
-def test_it_is_said_from_when_on_a_higher_order_has_made_fewer_mistakes():
+def test_the_finding_names_the_time_from_which_a_higher_order_has_fewer_mistakes():
     times = np.array([1, 10, 100])
     rates = {"low": np.array([0.3, 0.3, 0.3]), "high": np.array([0.4, 0.2, 0.25])}
     later = _order_finding(rates, times, "low", "high")
@@ -187,7 +187,7 @@ def test_a_figure_that_cannot_be_made_says_why(tmp_path, monkeypatch):
     assert f"- not drawn: {made.reasons[0]}" in figure_markdown("test", made)
 
 
-def test_in_the_opening_figure_one_class_moves():
+def test_in_figure_1_one_class_moves():
     panels, (finding,) = figure1(120)
     assert [panel.title[:4] for panel in panels] == ["time", "time", "trac"]
     assert finding.holds
@@ -294,7 +294,7 @@ def test_a_page_shows_published_beside_ours_with_the_difference():
     assert "Within 3 points of the published figure: theirs 0 of 1, near 1 of 1." in page
 
 
-def test_the_page_of_the_documentation_says_what_is_not_so():
+def test_the_page_of_the_documentation_marks_findings_that_do_not_hold():
     page = to_markdown_page("Both", "At first.", {"table": TABLE, "figure": SMALL})
     assert page.startswith("# Both\n\nAt first.\n\n## Errors\n")
     assert "- It is so.\n- **Does not hold here.** It is not." in page

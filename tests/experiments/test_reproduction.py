@@ -72,7 +72,7 @@ def test_cells_of_amrc_that_are_far_from_the_published_ones_have_a_remark(sectio
             assert far == set(methods[row.name].remarks)
 
 
-def test_runs_that_are_not_there_are_named_and_not_run(tmp_path):
+def test_missing_runs_are_named_and_not_run(tmp_path):
     workers = RunExecutor(ResultStore(tmp_path), run=False, progress=False)
     table = make_table(read_spec("table4"), "quick", workers)
     assert {cell.note for row in table.rows for cell in row.cells} == {"not run yet"}

@@ -14,13 +14,14 @@ COMMON_CODE = (
     "driftline.evaluation.run",
     "driftline.evaluation.summary",
     "driftline.experiments.experiment_runs",
+    "driftline.streams._integrals",
     "driftline.streams.components",
     "driftline.streams.mixtures",
     "driftline.streams.scaling",
     "driftline.streams.synthetic",
     "driftline.tuning",
 )
-"""Modules and packages that every result depends on, whatever the classifier; their own imports are not followed."""
+"""Modules and packages that every result depends on, for any classifier; their own imports are not followed."""
 N_HEX_DIGITS = 12
 
 
