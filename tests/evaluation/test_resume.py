@@ -30,6 +30,7 @@ def n_recorded(folder):
     return parts[-1].end if parts else 0
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path):
     delay = 5
     assert start(tmp_path / "whole", delay).wait() == 0
@@ -48,6 +49,7 @@ def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp
     assert killed.equals(whole)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 def test_a_run_killed_at_any_dealing_with_the_disk_goes_on_to_the_same_records(tmp_path):
     script = SCRIPT.with_name("kill_at_every_write.py")
     result = subprocess.run([sys.executable, str(script), str(tmp_path)], check=False, capture_output=True, text=True)

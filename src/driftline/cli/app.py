@@ -41,7 +41,7 @@ app = typer.Typer(
 data = typer.Typer(
     help="List, describe and download published streams.\n\n"
     "A stream is searched for in the folder named by the environment variable DRIFTLINE_DATA, then in the user's cache "
-    "(or the folder named by DRIFTLINE_CACHE). In Python: driftline.streams.load(NAME). Example:\n\n"
+    "(or the folder named by DRIFTLINE_CACHE). In Python: driftline.streams.load(NAME). For example:\n\n"
     "driftline data list",
     no_args_is_help=True,
 )
@@ -63,8 +63,8 @@ def driftline(
 ) -> None:
     """Classifiers for streams that change, with a bound on their error at every step.
 
-    Examples
-    --------
+    For example:
+
     driftline demo
 
     driftline run my.csv --label class --report my.html
@@ -95,7 +95,7 @@ def run(
     """Run a classifier over a stream: predict each row, then learn its label.
 
     Shows the error, the bounds on the error, when the stream changed and which columns changed. Ctrl-C ends a run
-    early; the results so far are shown and written. Examples:
+    early; the results so far are shown and written. For example:
 
     driftline run my.csv --label class --report my.html --save my.driftline
 
@@ -143,7 +143,8 @@ def compare(
     """Run several classifiers over the same stream, and test whether the best one is significantly better.
 
     The confidence intervals and p-values compare each classifier with the best one, by batches of rows; both are
-    corrected for the number of pairs. After Ctrl-C, or if a classifier fails, the finished ones are compared. Example:
+    corrected for the number of pairs. After Ctrl-C, or if a classifier fails, the finished ones are compared. For
+    example:
 
     driftline compare my.csv --label class --models amrc,dwm,majority
     """
@@ -185,7 +186,7 @@ def predict(
 
     The file must have the columns that the model learned from, in any order. It needs no labels, and other columns are
     ignored. Rows are numbered by their lines in the file. The bound is for the randomised rule, which draws a label
-    from the probabilities, and for the row that follows the last one learned. Example:
+    from the probabilities, and for the row that follows the last one learned. For example:
 
     driftline predict my.driftline new.csv --out predictions.csv
     """
@@ -202,7 +203,7 @@ def explain(
 ) -> None:
     """Show which columns of which classes are moving, how fast, and how surprising that is.
 
-    The result describes the time of the last rows that the model has learned. Example:
+    The result describes the time of the last rows that the model has learned. For example:
 
     driftline explain my.driftline
     """
@@ -218,7 +219,7 @@ def demo(
 ) -> None:
     """Run AMRC and the published method on the paper's synthetic stream, and compare errors with bounds.
 
-    Two Gaussian classes move back and forth on a circle; the true error of a rule is known at every step. Example:
+    Two Gaussian classes move back and forth on a circle; the true error of a rule is known at every step. For example:
 
     driftline demo --steps 500
     """
@@ -239,7 +240,7 @@ def models(
 ) -> None:
     """List the classifiers, and the packages to install for those that are missing.
 
-    In Python: driftline.registry.create(NAME, random_state=0, …). Example:
+    In Python: driftline.registry.create(NAME, random_state=0, …). For example:
 
     driftline models dwm
     """
@@ -265,23 +266,36 @@ def paper(
         bool, typer.Option(help="Use stored results and continue interrupted runs, or run everything again.")
     ] = True,
     run: Annotated[bool, typer.Option(help="Run what has no stored result, or use stored results only.")] = True,
+    rerun_stale: Annotated[
+        bool, typer.Option("--rerun-stale", help="Repeat the runs whose stored results were made by other code.")
+    ] = False,
     store: Annotated[Path, typer.Option(help="Folder of stored results.")] = DEFAULT_STORE,
     out: Annotated[Path, typer.Option(help="Folder for tables, figures and pages.")] = DEFAULT_OUT,
 ) -> None:
     """Reproduce a table or figure of the paper, next to the published one.
 
     A table is printed, and written as CSV, Markdown, LaTeX and HTML. A figure is written as SVG and PNG, with its
-    points as CSV and a page as HTML. Runs with a stored result are not repeated. For the streams, see driftline data.
+    points as CSV and a page as HTML. Runs with a stored result are not repeated; results of other code are shown as
+    stale. For the streams, see driftline data. For example:
 
-    Examples
-    --------
     driftline paper list
 
     driftline paper figure1 --quick
     """
     from driftline.cli.paper import reproduce
 
-    reproduce(name, quick=quick, full=full, jobs=jobs, backend=backend, resume=resume, run=run, store=store, out=out)
+    reproduce(
+        name,
+        quick=quick,
+        full=full,
+        jobs=jobs,
+        backend=backend,
+        resume=resume,
+        run=run,
+        rerun_stale=rerun_stale,
+        store=store,
+        out=out,
+    )
 
 
 @data.command("list")
@@ -289,7 +303,8 @@ def list_streams(json: JsonFile = None) -> None:
     """List the published streams, their statistics, and where they are.
 
     "majority" is the share of the largest class and "no change" the error of predicting the previous label, both in
-    percent. "raw" means that only the original files are there; they are converted when the stream is loaded. Example:
+    percent. "raw" means that only the original files are there; they are converted when the stream is loaded. For
+    example:
 
     driftline data list --json -
     """
@@ -307,7 +322,7 @@ def info(
 ) -> None:
     """Describe a published stream: columns, caveats, origin, licence, digests, and where it is.
 
-    Example:
+    For example:
 
     driftline data info weather
     """
@@ -324,7 +339,8 @@ def fetch(
 ) -> None:
     """Download published streams, convert them, check them and store them in the cache.
 
-    A stream that is already on this computer is only checked. If one fails, the others are still downloaded. Example:
+    A stream that is already on this computer is only checked. If one fails, the others are still downloaded. For
+    example:
 
     driftline data fetch weather poker
     """
