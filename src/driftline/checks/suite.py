@@ -163,10 +163,10 @@ def online_checks(estimator: Any) -> list[tuple[Any, Check]]:
             "estimator must be an instance of a scikit-learn classifier (ClassifierMixin, BaseEstimator) with "
             f"partial_fit and predict; got {estimator!r}"
         )
-    theirs = list(estimator_checks_generator(estimator))
-    for _, check in theirs:
+    sklearn_checks = list(estimator_checks_generator(estimator))
+    for _, check in sklearn_checks:
         check.__name__ = check.func.__name__
-    return [*theirs, *((estimator, _with_expectation(check)) for check in _own_checks(estimator))]
+    return [*sklearn_checks, *((estimator, _with_expectation(check)) for check in _own_checks(estimator))]
 
 
 def _own_checks(estimator: Any) -> Iterator[Check]:

@@ -151,7 +151,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         dict
             The probability of each label; empty before the first row is learned.
         """
-        h = self._named.ask_one("predict_proba", x)
+        h = self._named.call_for_row("predict_proba", x)
         return {} if h is None else dict(zip(self._named.labels, h.tolist(), strict=True))
 
     def predict_one(self, x: Features) -> Any:
@@ -167,7 +167,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         hashable
             The label; None before the first row is learned.
         """
-        position = self._named.ask_one("predict", x)
+        position = self._named.call_for_row("predict", x)
         return None if position is None else self._named.labels[position]
 
     def predict_proba_many(self, X: "pd.DataFrame") -> "pd.DataFrame":
@@ -185,7 +185,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         """
         import pandas as pd  # noqa: PLC0415  # a caller who has a table has pandas
 
-        H = self._named.ask_many("predict_proba", X)
+        H = self._named.call_for_table("predict_proba", X)
         labels = pd.Index(self._named.labels, dtype=object, tupleize_cols=False)
         return pd.DataFrame(H, index=X.index, columns=labels, dtype=np.float64)
 
@@ -204,7 +204,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         """
         import pandas as pd  # noqa: PLC0415
 
-        positions = self._named.ask_many("predict", X)
+        positions = self._named.call_for_table("predict", X)
         labels = [None] * len(X) if positions is None else [self._named.labels[position] for position in positions]
         return pd.Series(labels, index=X.index, dtype=None if labels else object)
 

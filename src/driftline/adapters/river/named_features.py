@@ -101,22 +101,22 @@ class NamedAMRC:
 
     # Prediction ---------------------------------------------------------------------------------------
 
-    def ask_one(self, method: str, x: Features) -> Any:
+    def call_for_row(self, method: str, x: Features) -> Any:
         """Return the result of a prediction method for a row; None if no class is known."""
         if not self.labels:
             return self._count_early(1)
-        return self._ask(method, self._row(x, adds_columns=self._late_labels))[0]
+        return self._call(method, self._row(x, adds_columns=self._late_labels))[0]
 
-    def ask_many(self, method: str, X: Any) -> Any:
+    def call_for_table(self, method: str, X: Any) -> Any:
         """Return the results of a prediction method for a table; None if it has no rows, or no class is known."""
         if not self.labels or not len(_table(X)):
             return self._count_early(len(_table(X)))
         rows = self._rows_of(X, adds_columns=self._late_labels)
         if not self._late_labels:
-            return self._ask(method, rows)
-        return np.concatenate([self._ask(method, row[None]) for row in rows])  # each is pending before the next
+            return self._call(method, rows)
+        return np.concatenate([self._call(method, row[None]) for row in rows])  # each is pending before the next
 
-    def _ask(self, method: str, rows: Matrix) -> Any:
+    def _call(self, method: str, rows: Matrix) -> Any:
         try:
             result = getattr(self.model, method)(rows)
         except DataError:
