@@ -205,7 +205,7 @@ def _capymoa(name: str, learner: str, summary: str, **changes: Any) -> ModelEntr
 _ENTRIES = {
     entry.name: entry
     for entry in (
-        _ours("amrc", "the default: a mixture of members with calibrated bounds"),
+        _ours("amrc", "the default: an ensemble with calibrated bounds"),
         _ours("amrc-randomised", "amrc with the randomised rule: draws labels", deterministic=False),
         _ours("amrc-linear", "amrc with linear features only: the fastest", features="linear"),
         _ours("amrc-order0", "amrc for class means without a steady movement", order=0),
