@@ -226,6 +226,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="Ctrl-C is another thing on Windows")
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_cleanly_with_what_is_there(tmp_path):
     X, y = small_stream(n_steps=1500)

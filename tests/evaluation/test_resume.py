@@ -30,6 +30,7 @@ def n_recorded(folder):
     return parts[-1].end if parts else 0
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 @pytest.mark.parametrize("n_kills", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path, n_kills):
     delay = 5
@@ -49,6 +50,7 @@ def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp
     assert killed.equals(whole)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 @pytest.mark.parametrize("step", [21, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_run_killed_before_or_after_a_write_is_resumed_to_the_same_records(tmp_path, step):
     command = [sys.executable, SCRIPT.with_name("kill_at_every_write.py"), tmp_path, str(step)]

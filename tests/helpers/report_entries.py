@@ -4,7 +4,7 @@ import numpy as np
 
 from driftline.evaluation import Course
 from driftline.evaluation.summary import Tally
-from driftline.report import Entry
+from driftline.report import ReportEntry
 from driftline.types import Answers, Block, Status
 
 BLOCK = 4096
@@ -51,7 +51,7 @@ def entry(
     summary = tally.summary(
         stream, type(course).__name__, 0.05, n_unlearned=n_unlearned, n_skipped=n_skipped, bounds_are_late=late
     )
-    return Entry(name, summary, course, finished)
+    return ReportEntry(name, summary, course, finished)
 
 
 def _answers(rng, block, labels, places, error, has_bound):

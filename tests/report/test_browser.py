@@ -1,4 +1,4 @@
-"""The page in a real browser: drawn, without errors, without a network, on every kind of screen and on paper."""
+"""The page in a real browser: offline, without errors, on wide and narrow screens and in print."""
 
 import shutil
 
@@ -7,6 +7,7 @@ import pytest
 from driftline.report import to_html
 from helpers.report_entries import entry
 
+pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright; pip install playwright")
 CHROMIUM = shutil.which("chromium")
@@ -25,7 +26,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Return the addresses of pages, by name."""
+    """Return the URLs of pages by name."""
     usual = entry(4000, change_at=2000, start_time=1e9, labels=(0, 1))
     many = tuple(f"class <b>{k}</b> & {LONG}" for k in range(10))
     odd = ("</script><script>throw 1</script>", "%{x} $y$", LONG)
@@ -48,7 +49,7 @@ def pages(tmp_path_factory):
 
 @pytest.fixture
 def open_page(browser, pages):
-    """Return a function that opens a page offline; at the end nothing may have gone wrong in any."""
+    """Return a function that opens a page offline; no page may log anything or request anything else."""
     contexts, complaints = [], []
 
     def see(name, width=1100, **options):
@@ -68,7 +69,7 @@ def open_page(browser, pages):
 
 
 def becomes(tab, colour, width=None):
-    """Wait until page and charts are of a colour, and charts of a width: a browser tells of such things by and by."""
+    """Wait until page and charts have a colour, and charts a width: browsers apply such changes asynchronously."""
     tab.wait_for_function(
         """([colour, width]) => {
             const chart = document.querySelector("#chart-error .main-svg");
@@ -81,8 +82,8 @@ def becomes(tab, colour, width=None):
     return True
 
 
-def pointed_at(tab, chart, what, shown):
-    """Return what is shown when one points at the upper left of something in a chart."""
+def hover_text(tab, chart, what, shown):
+    """Return the text shown when the mouse points at the upper left of an element of a chart."""
     place = tab.locator(f"#chart-{chart}")
     place.scroll_into_view_if_needed()
     box = place.locator(what).first.bounding_box()
@@ -105,15 +106,15 @@ def test_every_chart_is_drawn(open_page, name):
 
 def test_pointing_at_the_errors_shows_their_values(open_page):
     tab = open_page("usual")
-    text = pointed_at(tab, "error", ".nsewdrag", ".hoverlayer .legend")
-    for said in ("row ", "rows ", ", until 2001-", "bound, on average : ", "error : ", "%"):
-        assert said in text
+    text = hover_text(tab, "error", ".nsewdrag", ".hoverlayer .legend")
+    for part in ("row ", "rows ", ", until 2001-", "bound on average : ", "error : ", "%"):
+        assert part in text
 
 
-def test_pointing_at_the_map_shows_feature_class_and_mean(open_page):
+def test_pointing_at_the_heat_map_shows_feature_class_and_mean(open_page):
     tab = open_page("odd")
-    text = pointed_at(tab, "drift", ".heatmaplayer image", ".hoverlayer .hovertext")
-    assert "</script><script>throw 1</script> in class class <b>" in text  # as it is called, and nothing in bold
+    text = hover_text(tab, "drift", ".heatmaplayer image", ".hoverlayer .hovertext")
+    assert "</script><script>throw 1</script> in class class <b>" in text  # the name as it is, with no tag interpreted
     assert "standard deviations" in text
 
 
@@ -137,7 +138,7 @@ def test_nothing_is_wider_than_a_phone(open_page, name):
     tab.wait_for_function("document.querySelector('#chart-error .main-svg').clientWidth > 600")
 
 
-def test_paper_is_light_and_charts_fit_on_it(open_page):
+def test_printed_pages_are_light_and_charts_fit(open_page):
     tab = open_page("usual", color_scheme="dark")
     tab.emulate_media(media="print", color_scheme="dark")
     assert becomes(tab, LIGHT, 660)

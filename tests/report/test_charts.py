@@ -1,4 +1,4 @@
-"""What the charts show is what the course holds."""
+"""Charts show the sums that the course of an evaluation holds."""
 
 import json
 
@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from driftline.evaluation import course as course_module
 from driftline.evaluation.changes import columns_by_strength
+from driftline.report.analysis import analyse
+from driftline.report.chart_elements import chart_windows, point_text, row_ranges, spread_out, total_ranges
 from driftline.report.charts import (
     calibration_chart,
     class_chart,
     comparison_chart,
     error_chart,
-    grouped,
+    merge_bins,
     mistakes_chart,
 )
-from driftline.report.drawing import apart, each_point, points_of, spans_of, sums_until
-from driftline.report.findings import look
-from driftline.report.heatmap import drift_chart, drift_of
-from driftline.report.sections import sections_of
-from driftline.report.wording import moment
+from driftline.report.formatting import format_time
+from driftline.report.heatmap import drift_chart, mean_shifts
+from driftline.report.sections import report_sections
 from helpers.report_entries import entry
 from helpers.strategies import seeds
 
@@ -38,13 +38,13 @@ def rows_of(windows):
 @given(st.integers(1, 3000), seeds)
 def test_errors_and_bounds_add_up_to_those_of_the_summary(n, seed):
     one = entry(n, seed=seed)
-    shown = series(error_chart(look([one])))
-    rows = rows_of(points_of(one.course))
+    shown = series(error_chart(analyse([one])))
+    rows = rows_of(chart_windows(one.course))
     assert rows.sum() == n
     assert shown["error"] @ rows == pytest.approx(one.summary.mistakes, rel=1e-4)
-    assert shown["error if drawn"] @ rows == pytest.approx(one.summary.expected_mistakes, rel=1e-4)
-    assert shown["bound, on average"] @ rows / n == pytest.approx(one.summary.mean_bound, rel=1e-4)
-    assert (shown["bound, each row"] > shown["bound, on average"]).all()
+    assert shown["expected error"] @ rows == pytest.approx(one.summary.expected_mistakes, rel=1e-4)
+    assert shown["bound on average"] @ rows / n == pytest.approx(one.summary.mean_bound, rel=1e-4)
+    assert (shown["bound per row"] > shown["bound on average"]).all()
 
 
 @settings(max_examples=15)
@@ -55,31 +55,31 @@ def test_accumulated_mistakes_end_at_those_of_the_summary(n, seed):
     shown = series(chart)
     assert chart.data[0]["x"][-1] == n
     assert shown["mistakes"][-1] == pytest.approx(one.summary.mistakes, rel=1e-5)
-    assert shown["mistakes if drawn"][-1] == pytest.approx(one.summary.expected_mistakes, rel=1e-5)
+    assert shown["expected mistakes"][-1] == pytest.approx(one.summary.expected_mistakes, rel=1e-5)
     assert shown["bound"][-1] == pytest.approx(one.summary.mistake_bound, rel=1e-5)
     assert (np.diff(shown["bound"]) > 0).all()
 
 
-def test_late_labels_leave_mistakes_without_a_bound():
-    assert set(series(mistakes_chart(entry(late=True)))) == {"mistakes if drawn", "mistakes"}
+def test_the_chart_of_mistakes_has_no_bound_if_labels_are_late():
+    assert set(series(mistakes_chart(entry(late=True)))) == {"expected mistakes", "mistakes"}
 
 
-def test_a_classifier_without_bounds_has_its_errors_drawn_alone():
+def test_a_classifier_without_bounds_has_only_its_errors_shown():
     one = entry(has_bound=False)
-    assert set(series(error_chart(look([one])))) == {"error"}
+    assert set(series(error_chart(analyse([one])))) == {"error"}
     assert set(series(mistakes_chart(one))) == {"mistakes"}
     assert calibration_chart(one) is None
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 8, 9, 20])
-def test_shares_of_classes_add_up_to_one_and_few_are_named(n_classes):
+def test_class_shares_add_up_to_one_and_at_most_eight_are_shown(n_classes):
     one = entry(2000, labels=tuple(range(n_classes)))
     shown = series(class_chart(one))
     assert np.sum(list(shown.values()), axis=0) == pytest.approx(1.0, abs=1e-4)
     assert len(shown) == min(n_classes, 8)
     others = [name for name in shown if "other" in name]
     assert others == ([f"the {n_classes - 7} other classes"] if n_classes > 8 else [])
-    rows = rows_of(points_of(one.course))
+    rows = rows_of(chart_windows(one.course))
     counts = one.course.class_counts(one.course.windows(1))[0]
     named = {f"class {label}": count for label, count in zip(one.course.classes, counts, strict=True)}
     for name in shown.keys() - set(others):
@@ -88,20 +88,20 @@ def test_shares_of_classes_add_up_to_one_and_few_are_named(n_classes):
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 5000), min_size=50, max_size=50), seeds)
-def test_dots_hold_all_rows_of_the_bins_and_none_is_small(counts, seed):
+def test_merged_bins_contain_all_rows_and_none_is_small(counts, seed):
     rng = np.random.default_rng(seed)
     steps = np.array(counts, float)
     bins = np.array([steps, steps * rng.random(50), steps * np.linspace(0, 1, 50)])
-    groups = grouped(bins)
+    groups = merge_bins(bins)
     assert groups.sum(axis=1) == pytest.approx(bins.sum(axis=1))
     if groups.size:
         assert groups[0].min() >= 0.005 * steps.sum()
         assert (np.diff(groups[2] / groups[0]) > 0).all()
 
 
-def test_the_map_of_drift_shows_shifts_in_standard_deviations():
+def test_the_drift_heat_map_shows_shifts_in_standard_deviations():
     one = entry(4000, change_at=2000)
-    chart = drift_chart(drift_of(one.course))
+    chart = drift_chart(mean_shifts(one.course))
     (cells,) = chart.data
     pairs = columns_by_strength(one.course, 25)
     assert len(cells["y"]) == len(pairs) == 6
@@ -118,7 +118,7 @@ def test_the_map_of_drift_shows_shifts_in_standard_deviations():
 
 def test_cells_of_few_values_are_blank():
     one = entry(1200, labels=("usual",) * 10 + ("rare",))
-    drift = drift_of(one.course)
+    drift = mean_shifts(one.course)
     rows = one.course.class_counts(drift.windows)
     place = {str(label): k for k, label in enumerate(one.course.classes)}
     is_few = np.array([rows[:, place[label]] < 8 for _, label in drift.names])
@@ -129,23 +129,23 @@ def test_cells_of_few_values_are_blank():
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 40])
-def test_windows_of_the_map_are_long_enough_for_the_classes(n_classes):
-    drift = drift_of(entry(3000, labels=tuple(range(n_classes))).course)
+def test_windows_of_the_heat_map_are_long_enough_for_the_classes(n_classes):
+    drift = mean_shifts(entry(3000, labels=tuple(range(n_classes))).course)
     assert np.isfinite(drift.shifts).mean() >= 0.5
     assert 8 >= len(drift.windows) > 1 if n_classes == 40 else len(drift.windows) > 8
 
 
-def test_without_means_of_columns_the_section_says_so(monkeypatch):
+def test_the_drift_section_says_if_there_are_too_many_columns(monkeypatch):
     monkeypatch.setattr(course_module, "MOST_CELLS", 1)
     one = entry()
     assert not one.course.has_columns
-    assert drift_of(one.course) is None
-    (drift,) = [section for section in sections_of(look([one])) if section.name == "drift"]
+    assert mean_shifts(one.course) is None
+    (drift,) = [section for section in report_sections(analyse([one])) if section.name == "drift"]
     assert "too many columns" in drift.text
 
 
-def test_changes_are_marked_where_they_are():
-    found = look([entry(4000, change_at=2000)])
+def test_changes_are_marked_at_their_rows():
+    found = analyse([entry(4000, change_at=2000)])
     layout = error_chart(found).layout
     assert [shape["x0"] for shape in layout["shapes"]] == [change.row for change in found.changes] == [2000]
     assert [note["text"] for note in layout["annotations"]] == ["1"]
@@ -153,11 +153,11 @@ def test_changes_are_marked_where_they_are():
 
 def test_all_classifiers_are_compared_on_their_own_rows():
     one, other, short = entry(), entry(name="dwm", error=0.4, seed=1), entry(300, name="rbp", finished=False)
-    chart = comparison_chart(look([one, other, short]))
+    chart = comparison_chart(analyse([one, other, short]))
     shown = series(chart)
     assert set(shown) == {"amrc", "dwm", "rbp"}
     for each in (one, other, short):
-        assert shown[each.name] @ rows_of(points_of(each.course)) == pytest.approx(each.summary.mistakes, rel=1e-4)
+        assert shown[each.name] @ rows_of(chart_windows(each.course)) == pytest.approx(each.summary.mistakes, rel=1e-4)
     assert chart.layout["xaxis"]["range"] == [0, 600]
 
 
@@ -165,37 +165,37 @@ def test_all_classifiers_are_compared_on_their_own_rows():
 @given(st.integers(1, 200), st.integers(1, 12), st.booleans(), seeds)
 def test_every_chart_is_json_without_nan(n, n_classes, has_bound, seed):
     one = entry(n, labels=tuple(range(n_classes)), has_bound=has_bound, seed=seed)
-    for section in sections_of(look([one])):
+    for section in report_sections(analyse([one])):
         if section.chart is not None:
             assert json.loads(json.dumps(section.chart.to_dict(), allow_nan=False))
 
 
-def test_points_are_of_many_rows_and_few():
-    assert [len(points_of(entry(n).course)) for n in (1, 16, 160, 1600, 16_000)] == [1, 1, 10, 20, 56]
-    assert len(points_of(entry(100_000).course)) <= 60
+def test_line_charts_have_few_points_over_many_rows():
+    assert [len(chart_windows(entry(n).course)) for n in (1, 16, 160, 1600, 16_000)] == [1, 1, 10, 20, 56]
+    assert len(chart_windows(entry(100_000).course)) <= 60
 
 
-def test_a_last_point_of_fewer_rows_is_said_to_be_one():
-    assert each_point(entry(32).course.stretches) == "Each point is the mean over 16 rows."
-    assert each_point(entry(33).course.stretches) == "Each point is the mean over 16 rows, the last over fewer."
+def test_the_text_mentions_a_last_point_of_fewer_rows():
+    assert point_text(entry(32).course.stretches) == "Each point is the mean over 16 rows."
+    assert point_text(entry(33).course.stretches) == "Each point is the mean over 16 rows, the last over fewer."
 
 
-def test_windows_say_their_rows_and_times():
-    assert spans_of(entry(20).course.stretches) == ["rows 1–16", "rows 17–20"]
-    assert spans_of(entry(20, start_time=0.0).course.stretches)[1] == "rows 17–20, until 68,400"
-    assert sums_until(entry(20).course.stretches) == ["sums up to row 16", "sums up to row 20"]
-    assert spans_of(entry(20, start_time=1e9).course.stretches)[0] == "rows 1–16, until 2001-09-09 16:46 UTC"
+def test_row_ranges_contain_rows_and_times():
+    assert row_ranges(entry(20).course.stretches) == ["rows 1–16", "rows 17–20"]
+    assert row_ranges(entry(20, start_time=0.0).course.stretches)[1] == "rows 17–20, until 68,400"
+    assert total_ranges(entry(20).course.stretches) == ["totals up to row 16", "totals up to row 20"]
+    assert row_ranges(entry(20, start_time=1e9).course.stretches)[0] == "rows 1–16, until 2001-09-09 16:46 UTC"
 
 
 @given(st.floats())
-def test_any_time_can_be_said(time):
-    assert (moment(time) == "") == (not np.isfinite(time))
+def test_any_finite_time_can_be_formatted(time):
+    assert (format_time(time) == "") == (not np.isfinite(time))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_labels_are_moved_apart_in_their_order(places):
     places = np.array(places)
-    moved = apart(places, 0.08)
+    moved = spread_out(places, 0.08)
     order = np.argsort(places, kind="stable")
     assert (np.diff(moved[order]) >= 0.08 - 1e-9).all()
     assert moved.max() <= 1.0

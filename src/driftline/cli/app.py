@@ -249,14 +249,17 @@ def paper(
         bool, typer.Option(help="Use the results that are there, and go on with what was killed; or run all anew.")
     ] = True,
     run: Annotated[bool, typer.Option(help="Run what is not there; or make do with the results that are.")] = True,
+    rerun_stale: Annotated[
+        bool, typer.Option("--rerun-stale", help="Repeat the runs whose kept results were made by other code.")
+    ] = False,
     store: Annotated[Path, typer.Option(help="Folder of results: what is there is not run again.")] = DEFAULT_STORE,
     out: Annotated[Path, typer.Option(help="Folder for tables, figures and pages.")] = DEFAULT_OUT,
 ) -> None:
     """Reproduce a table or a figure of the paper, beside what is published.
 
     A table is printed, and written as CSV, Markdown, LaTeX and HTML; a figure is drawn as SVG and PNG, with its points
-    as CSV and a page as HTML. Runs that were done are not repeated. Streams are looked for as driftline data says.
-    For example:
+    as CSV and a page as HTML. Runs that were done are not repeated; results that other code made are shown as stale.
+    Streams are looked for as driftline data says. For example:
 
     driftline paper list
 
@@ -264,7 +267,18 @@ def paper(
     """
     from driftline.cli.paper import reproduce
 
-    reproduce(name, quick=quick, full=full, jobs=jobs, backend=backend, resume=resume, run=run, store=store, out=out)
+    reproduce(
+        name,
+        quick=quick,
+        full=full,
+        jobs=jobs,
+        backend=backend,
+        resume=resume,
+        run=run,
+        rerun_stale=rerun_stale,
+        store=store,
+        out=out,
+    )
 
 
 @data.command("list")

@@ -16,7 +16,7 @@ from driftline.cli.source import Reading, open_source, readable_again
 from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation import Comparison, Course, compare, evaluate
 from driftline.registry import create
-from driftline.report import Entry
+from driftline.report import ReportEntry
 
 
 def compare_models(
@@ -39,7 +39,7 @@ def compare_models(
         raise ConfigError(f"--models expects two or more different names with commas between them; got {models!r}")
     candidates = {name: create(name, random_state=seed) for name in names}
     quiet = quiet or STDOUT in (json, report)
-    entries: list[Entry] = []
+    entries: list[ReportEntry] = []
     failures: list[str] = []
     interrupted = False
     with readable_again(source) as place:
@@ -54,7 +54,7 @@ def compare_models(
             interrupted = not run.finished
             if interrupted:
                 break
-            entries.append(Entry(name, run.summary, course, run.finished))
+            entries.append(ReportEntry(name, run.summary, course, run.finished))
             limit = course.n_rows  # the same for all, should the file grow
             check_classes(entries[-1], reading.label)
     if entries:
@@ -72,7 +72,7 @@ def compare_models(
         raise typer.Exit(INTERRUPTED if interrupted else FAILED)
 
 
-def _record(entries: Sequence[Entry], ranked: Sequence[Comparison], candidates: dict[str, Any]) -> dict[str, Any]:
+def _record(entries: Sequence[ReportEntry], ranked: Sequence[Comparison], candidates: dict[str, Any]) -> dict[str, Any]:
     """Return the figures of all, for programs: the best first."""
     by_name = {entry.name: record(entry, candidates[entry.name]) for entry in entries}
     first = by_name[entries[0].name]
@@ -82,7 +82,7 @@ def _record(entries: Sequence[Entry], ranked: Sequence[Comparison], candidates: 
     return {**shared, "finished": finished, "models": models}
 
 
-def _show(entries: Sequence[Entry], ranked: Sequence[Comparison]) -> None:
+def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     summaries = {entry.name: entry.summary for entry in entries}
     first = entries[0].summary

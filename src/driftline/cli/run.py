@@ -28,7 +28,7 @@ from driftline.cli.source import Reading, open_source
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import Course, evaluate, find_changes
 from driftline.registry import create, describe
-from driftline.report import Entry, story, to_html
+from driftline.report import ReportEntry, summary_sentences, to_html
 from driftline.streams import Stream
 from driftline.streams.files import numeric_layout
 
@@ -61,7 +61,7 @@ def run_stream(
     quiet = quiet or STDOUT in (json, report)
     course = Course(stream.columns)
     run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
-    entry = Entry(name, run.summary, course, run.finished)
+    entry = ReportEntry(name, run.summary, course, run.finished)
     check_classes(entry, reading.label)
     try:
         write_outputs([entry], record(entry, model), report, json)
@@ -86,8 +86,8 @@ def _save(model: Any, path: Path, notes: dict[str, Any]) -> None:
 
 def check_report(path: Path | None) -> None:
     """Refuse a report that could not be made, before anything is run."""
-    if path is not None and find_spec("plotly") is None:
-        raise MissingExtraError("--report needs plotly; pip install 'driftline[report]'")
+    if path is not None and not all(map(find_spec, ("jinja2", "plotly"))):
+        raise MissingExtraError("--report needs jinja2 and plotly; pip install 'driftline[report]'")
 
 
 def parsed(parameters: Sequence[str]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def parsed(parameters: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def check_classes(entry: Entry, label: str | None) -> None:
+def check_classes(entry: ReportEntry, label: str | None) -> None:
     """Refuse a label that is always the same: nothing can be learned, and no figure would say anything."""
     if entry.finished and entry.summary.n_classes == 1:
         which = "" if label is None else f" {label!r}"
@@ -128,7 +128,7 @@ def _notes(stream: Stream, reading: Reading, n_rows: int) -> dict[str, Any]:
     }
 
 
-def record(entry: Entry, model: Any) -> dict[str, Any]:
+def record(entry: ReportEntry, model: Any) -> dict[str, Any]:
     """Return the figures of a run, for programs."""
     summary = entry.summary
     return {
@@ -145,7 +145,9 @@ def record(entry: Entry, model: Any) -> dict[str, Any]:
     }
 
 
-def write_outputs(entries: Sequence[Entry], content: dict[str, Any], report: Path | None, json: Path | None) -> None:
+def write_outputs(
+    entries: Sequence[ReportEntry], content: dict[str, Any], report: Path | None, json: Path | None
+) -> None:
     """Write the report and the figures, where they are wanted."""
     if report is not None:
         write(report, to_html(entries, command=command(), versions=versions()).encode())
@@ -153,10 +155,10 @@ def write_outputs(entries: Sequence[Entry], content: dict[str, Any], report: Pat
         write_json(content, json)
 
 
-def _show(entry: Entry) -> None:
+def _show(entry: ReportEntry) -> None:
     """Print what came of a run, in sentences and in figures."""
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    for sentence in story([entry]):
+    for sentence in summary_sentences([entry]):
         console.print(wrapped(sentence, min(console.width, 100), 0))
     console.print()
     console.print(str(entry.summary))

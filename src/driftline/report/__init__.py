@@ -1,7 +1,7 @@
-"""The report of an evaluation: one HTML page that needs nothing else, and its summary in plain language."""
+"""Reports of evaluations: an HTML page without external files, and a summary in sentences."""
 
-from driftline.report.entry import Entry
+from driftline.report.analysis import ReportEntry
 from driftline.report.page import to_html
-from driftline.report.story import story
+from driftline.report.summary_text import summary_sentences
 
-__all__ = ["Entry", "story", "to_html"]
+__all__ = ["ReportEntry", "summary_sentences", "to_html"]

@@ -1,4 +1,4 @@
-"""The map of drift: which columns of which classes moved, when, and how far."""
+"""The drift heat map: how far the mean of each feature in each class moved over time."""
 
 from dataclasses import dataclass
 
@@ -6,16 +6,25 @@ import numpy as np
 
 from driftline.evaluation import Course, Stretch
 from driftline.evaluation.changes import LEAST_VALUES, columns_by_strength
-from driftline.report.drawing import Chart, Json, ends_of, json_ready, layout, plain, spans_of
-from driftline.report.wording import said, shortened, two
+from driftline.report.chart_elements import (
+    Chart,
+    Json,
+    chart_layout,
+    escape_for_plotly,
+    rounded,
+    row_ranges,
+    window_ends,
+)
+from driftline.report.formatting import format_pair, truncate, visible_text
 from driftline.types import Labels, Matrix, Vector
 
-MOST_ROWS = 25
-MOST_WINDOWS, LEAST_WINDOWS = 64, 8
-FILLED = 0.5
-"""Share of the cells that should have enough values; windows are longer where fewer have."""
-WIDE, NARROW = 26, 13
-"""Letters of a column's name beside the map, on a wide screen and on a narrow one."""
+MAX_ROWS = 25
+"""Rows of the heat map, each a feature in a class."""
+MAX_WINDOWS, MIN_WINDOWS = 64, 8
+MIN_FILLED_SHARE = 0.5
+"""Share of the cells that must have enough values; windows are made longer until they have."""
+WIDE_NAME_LENGTH, NARROW_NAME_LENGTH = 26, 13
+"""Characters shown of a feature's name on a wide and on a narrow screen."""
 COLOUR_BAR: Json = {
     "orientation": "h",
     "x": 0,
@@ -34,21 +43,21 @@ COLOUR_BAR: Json = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drift:
-    """How far means of columns in classes were from those of the whole stream.
+class MeanShifts:
+    """Distances of feature means in windows from their means over the whole stream, for each class.
 
     Attributes
     ----------
     names
-        Column and class of each row of the map, those that moved most first.
+        Feature and class of each row of the heat map, the strongest drift first.
     windows
-        The columns of the map.
+        The windows, which are the columns of the heat map.
     means : ndarray of shape (n_names, n_windows)
-        Means, in the units of the columns.
+        Mean in each window, in the units of the feature.
     overall : ndarray of shape (n_names,)
-        The same over the whole stream.
+        Mean over the whole stream.
     shifts : ndarray of shape (n_names, n_windows)
-        The difference in standard deviations; NaN where there are too few values.
+        Difference of the two in standard deviations; NaN where there are too few values.
     """
 
     names: list[tuple[str, str]]
@@ -58,9 +67,9 @@ class Drift:
     shifts: Matrix
 
 
-def drift_of(course: Course) -> Drift | None:
-    """Return how far means moved; None if means are not kept, or none moved."""
-    pairs = columns_by_strength(course, MOST_ROWS)
+def mean_shifts(course: Course) -> MeanShifts | None:
+    """Return how far feature means moved; None if they are not tracked, or none moved."""
+    pairs = columns_by_strength(course, MAX_ROWS)
     if not pairs:
         return None
     labels, columns = np.array(pairs).T
@@ -70,8 +79,8 @@ def drift_of(course: Course) -> Drift | None:
     overall = course.means(course.windows(1))[0, labels, columns]
     with np.errstate(invalid="ignore", divide="ignore"):
         shifts = (means - overall[:, np.newaxis]) / course.deviations()[labels, columns][:, np.newaxis]
-    return Drift(
-        [(said(course.columns[column]), said(course.classes[label])) for label, column in pairs],
+    return MeanShifts(
+        [(visible_text(course.columns[column]), visible_text(course.classes[label])) for label, column in pairs],
         windows,
         means,
         overall,
@@ -80,30 +89,30 @@ def drift_of(course: Course) -> Drift | None:
 
 
 def _windows(course: Course, labels: Labels, columns: Labels) -> list[Stretch]:
-    """Return windows as short as leaves most of the cells with enough values, and as many as can be seen."""
-    most = MOST_WINDOWS
+    """Return the shortest windows with which enough cells have enough values."""
+    most = MAX_WINDOWS
     while True:
         windows = course.windows(most)
         known = course.column_sums(windows)[1][:, labels, columns]
-        if most <= LEAST_WINDOWS or np.mean(known >= LEAST_VALUES) >= FILLED:
+        if most <= MIN_WINDOWS or np.mean(known >= LEAST_VALUES) >= MIN_FILLED_SHARE:
             return windows
         most //= 2
 
 
-def drift_chart(drift: Drift) -> Chart:
-    """Draw how far means moved."""
-    n, limit = len(drift.names), _limit(drift.shifts)
-    short, shorter = (_ticks(drift.names, letters) for letters in (WIDE, NARROW))
+def drift_chart(drift: MeanShifts) -> Chart:
+    """Return the drift heat map."""
+    n, limit = len(drift.names), _colour_limit(drift.shifts)
+    wide_ticks, narrow_ticks = (_ticks(drift.names, length) for length in (WIDE_NAME_LENGTH, NARROW_NAME_LENGTH))
     cells = {
         "type": "heatmap",
-        "x": [0, *ends_of(drift.windows)],
+        "x": [0, *window_ends(drift.windows)],
         "y": list(range(n)),
-        "z": json_ready(drift.shifts),
+        "z": rounded(drift.shifts),
         "zmin": -limit,
         "zmax": limit,
         "colorscale": [[k / 4, f"--drift{k + 1}"] for k in range(5)],
         "ygap": 1,
-        "text": _texts(drift),
+        "text": _hover_texts(drift),
         "hovertemplate": "%{text}<extra></extra>",
         "hoverongaps": False,
         "colorbar": COLOUR_BAR,
@@ -111,58 +120,58 @@ def drift_chart(drift: Drift) -> Chart:
     feature, label = drift.names[0]
     return Chart(
         "drift",
-        f"Heat map of {n} means of features in classes over the rows of the stream. The strongest movement is that of "
-        f"{feature} in class {label}.",
+        f"Heat map of the means of {n} pairs of feature and class over the rows of the stream. The strongest drift is "
+        f"that of {feature} in class {label}.",
         110 + 22 * n,
         [cells],
-        layout(
-            x_range=[0, ends_of(drift.windows)[-1]],
+        chart_layout(
+            x_range=[0, window_ends(drift.windows)[-1]],
             y_range=[n - 0.5, -0.5],
-            yaxis={"tickvals": list(range(n)), "ticktext": short, "showgrid": False},
+            yaxis={"tickvals": list(range(n)), "ticktext": wide_ticks, "showgrid": False},
             hovermode="closest",
-            margin={"l": _room(drift.names, WIDE, 7.6), "t": 50},
+            margin={"l": _tick_pixels(drift.names, WIDE_NAME_LENGTH, 7.6), "t": 50},
         ),
         narrow={
-            "yaxis": {"ticktext": shorter, "tickfont": {"size": 11}},
-            "margin": {"l": _room(drift.names, NARROW, 6.6)},
+            "yaxis": {"ticktext": narrow_ticks, "tickfont": {"size": 11}},
+            "margin": {"l": _tick_pixels(drift.names, NARROW_NAME_LENGTH, 6.6)},
         },
     )
 
 
-def _short(names: tuple[str, str], letters: int) -> str:
+def _tick(names: tuple[str, str], max_length: int) -> str:
     feature, label = names
-    return f"{shortened(feature, letters)} · {shortened(label, letters // 2)}"
+    return f"{truncate(feature, max_length)} · {truncate(label, max_length // 2)}"
 
 
-def _ticks(names: list[tuple[str, str]], letters: int) -> list[str]:
-    return [plain(_short(each, letters)) for each in names]
+def _ticks(names: list[tuple[str, str]], max_length: int) -> list[str]:
+    return [escape_for_plotly(_tick(each, max_length)) for each in names]
 
 
-def _room(names: list[tuple[str, str]], letters: int, width: float) -> int:
-    """Return the pixels that the longest tick needs, with letters of some width."""
-    return 12 + round(width * max(len(_short(each, letters)) for each in names))
+def _tick_pixels(names: list[tuple[str, str]], max_length: int, width: float) -> int:
+    """Return the width of the longest tick, given the width of a character in pixels."""
+    return 12 + round(width * max(len(_tick(each, max_length)) for each in names))
 
 
-def _limit(shifts: Matrix) -> float:
-    """Return the shift at which the colours end: nearly the largest, lest one window pale all others."""
+def _colour_limit(shifts: Matrix) -> float:
+    """Return the shift at which the colour scale ends: the 99th percentile, robust to outliers."""
     sizes = np.abs(shifts[np.isfinite(shifts)])
     return max(float(np.quantile(sizes, 0.99)), 0.1) if sizes.size else 1.0
 
 
-def _texts(drift: Drift) -> list[list[str]]:
-    """Say of each cell what it is, and nothing of those that are blank."""
-    spans = spans_of(drift.windows)
+def _hover_texts(drift: MeanShifts) -> list[list[str]]:
+    """Return the hover texts of all cells."""
+    ranges = row_ranges(drift.windows)
     rows = zip(drift.names, drift.means.tolist(), drift.shifts.tolist(), drift.overall.tolist(), strict=True)
     return [
-        [_text(names, *cell, overall) for cell in zip(spans, means, shifts, strict=True)]
+        [_hover_text(names, *cell, overall) for cell in zip(ranges, means, shifts, strict=True)]
         for names, means, shifts, overall in rows
     ]
 
 
-def _text(names: tuple[str, str], span: str, mean: float, shift: float, overall: float) -> str:
+def _hover_text(names: tuple[str, str], row_range: str, mean: float, shift: float, overall: float) -> str:
     if not np.isfinite(shift):
         return ""
-    feature, label = map(plain, names)
-    here, usual = two(mean, overall)
-    means = f"mean {here}, overall {usual}"
-    return f"<b>{feature}</b> in class {label}<br>{span}<br>{means}<br>{shift:+.2f} standard deviations"
+    feature, label = map(escape_for_plotly, names)
+    here, everywhere = format_pair(mean, overall)
+    means = f"mean {here}, overall {everywhere}"
+    return f"<b>{feature}</b> in class {label}<br>{row_range}<br>{means}<br>{shift:+.2f} standard deviations"

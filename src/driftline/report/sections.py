@@ -1,130 +1,129 @@
-"""The sections of a report: what each shows, and how to read it."""
+"""The sections of a report: heading, explanation, chart and table of each."""
 
 from dataclasses import dataclass
 
 from driftline.evaluation.changes import LEAST_VALUES
+from driftline.report.analysis import Analysis, ReportEntry
+from driftline.report.chart_elements import Chart, chart_windows, point_text
 from driftline.report.charts import calibration_chart, class_chart, comparison_chart, error_chart, mistakes_chart
-from driftline.report.drawing import Chart, each_point, points_of
-from driftline.report.entry import Entry
-from driftline.report.findings import Findings
-from driftline.report.heatmap import drift_chart, drift_of
-from driftline.report.tables import change_table, comparison_table
-from driftline.report.wording import counted
+from driftline.report.formatting import format_count
+from driftline.report.heatmap import drift_chart, mean_shifts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A part of the page.
+    """A section of the page.
 
     Attributes
     ----------
     name, title
         Its anchor and its heading.
     text
-        How to read what it shows.
+        Explanation of what it shows.
     chart
-        What is drawn, if anything.
+        Its chart, if any.
     table
-        HTML below it, if any.
+        File name of the template of its table, if any.
     """
 
     name: str
     title: str
     text: str
     chart: Chart | None = None
-    table: str = ""
+    table: str | None = None
 
 
-def sections_of(found: Findings) -> list[Section]:
-    """Return the sections of a page, in order."""
-    first = found.first
-    sections = [_error(found), _mistakes(first), _classes(first), _drift(first), _changes(found)]
-    if len(found.entries) > 1:
-        sections.append(_comparison(found))
+def report_sections(analysis: Analysis) -> list[Section]:
+    """Return the sections of a report in the order of the page."""
+    first = analysis.first
+    sections = [_error(analysis), _mistakes(first), _classes(first), _drift(first), _changes(analysis)]
+    if len(analysis.entries) > 1:
+        sections.append(_comparison(analysis))
     return [*sections, _calibration(first)]
 
 
-def _error(found: Findings) -> Section:
-    entry = found.first
+def _error(analysis: Analysis) -> Section:
+    entry = analysis.first
     text = "Error: the share of wrong predictions. "
     if entry.summary.expected_error is not None:
-        text += "If drawn: of answers drawn at random with the classifier’s probabilities. "
+        text += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
     if entry.summary.mean_bound is not None:
         text += (
-            "The bounds, stated before the labels were seen, are about drawn answers: one is to hold on average, the "
-            "other at nearly every single row, so it lies above the swings of the error. "
+            "The bounds were computed before the labels were seen and apply to the expected error: one is meant to "
+            "hold on average, the other in nearly every row, so it lies above the swings of the error. "
         )
-    if found.changes:
-        text += "Dotted lines are the changes listed below, by their numbers. "
-    title = "Error over time" if entry.summary.mean_bound is None else "Error over time, and its bound"
-    return Section("error", title, text + each_point(points_of(entry.course)), error_chart(found))
+    if analysis.changes:
+        text += "Dotted lines mark the changes listed below, by number. "
+    title = "Error over time" if entry.summary.mean_bound is None else "Error over time and its bound"
+    return Section("error", title, text + point_text(chart_windows(entry.course)), error_chart(analysis))
 
 
-def _mistakes(entry: Entry) -> Section:
+def _mistakes(entry: ReportEntry) -> Section:
     summary = entry.summary
-    text = "All wrong predictions up to a row. "
+    text = "The number of wrong predictions up to each row. "
     if summary.expected_mistakes is not None:
-        text += "If drawn: what is to be expected of answers drawn at random with the classifier’s probabilities. "
+        text += "Expected mistakes: those of predictions drawn at random from the classifier’s probabilities. "
     if summary.mistake_bound is not None:
         text += (
-            "The bound, the sum of the bounds and an allowance for luck, is about these; at any one row it holds "
-            f"with {100 * (1 - summary.delta):g}% confidence, where the bounds hold on average. "
+            "The bound applies to such predictions: it is the sum of the bounds of all rows so far plus an allowance "
+            f"for chance. At any one row it holds with {100 * (1 - summary.delta):g}% confidence, provided that the "
+            "bounds hold on average. "
         )
     elif summary.mean_bound is not None:
-        text += "There is no bound on the sum: labels came late, and the classifier does not allow for that. "
-    title = "Mistakes so far" if summary.mistake_bound is None else "Mistakes so far, and their bound"
+        text += "There is no bound on the total: labels came late, and the classifier does not allow for that. "
+    title = "Total mistakes" if summary.mistake_bound is None else "Total mistakes and their bound"
     return Section("mistakes", title, text.strip(), mistakes_chart(entry))
 
 
-def _classes(entry: Entry) -> Section:
-    text = f"The share of each class among the rows. {each_point(points_of(entry.course))}"
-    return Section("classes", "How the classes came and went", text, class_chart(entry))
+def _classes(entry: ReportEntry) -> Section:
+    text = f"The share of each class among the rows. {point_text(chart_windows(entry.course))}"
+    return Section("classes", "Class shares over time", text, class_chart(entry))
 
 
-def _drift(entry: Entry) -> Section:
-    drift, title = drift_of(entry.course), "Which features moved, in which class"
+def _drift(entry: ReportEntry) -> Section:
+    shifts, title = mean_shifts(entry.course), "Drift of features by class"
     if not entry.course.has_columns:
-        text = "There are too many columns and classes to keep the means of each, so how they moved is not shown."
+        text = "There are too many columns and classes to track the mean of each, so their drift is not shown."
         return Section("drift", title, text)
-    if drift is None:
-        return Section("drift", title, "No mean of a feature moved, or the stream is too short to tell.")
-    rows = counted(drift.windows[0].n_rows, "row")
+    if shifts is None:
+        return Section("drift", title, "No feature mean moved, or the stream is too short to tell.")
+    rows = format_count(shifts.windows[0].n_rows, "row")
     text = (
-        "The mean of a feature among the rows of a class (feature · class), less its mean over the whole stream, in "
-        "standard deviations of the feature in that class. Blue is lower than usual, orange higher. The strongest "
-        f"movements are at the top. Each cell is the mean over {rows}, blank where fewer than {LEAST_VALUES} values "
-        "are in it."
+        "The mean of a feature among the rows of a class (feature · class), minus its mean over the whole stream, in "
+        "standard deviations of the feature in that class. Blue is below the mean, orange above. The strongest drift "
+        f"is at the top. Each cell is the mean over {rows}; cells with fewer than {LEAST_VALUES} values are blank."
     )
-    return Section("drift", title, text, drift_chart(drift))
+    return Section("drift", title, text, drift_chart(shifts))
 
 
-def _changes(found: Findings) -> Section:
-    title = "When the stream changed"
-    if not found.changes:
-        return Section("changes", title, "No change stands out from chance.")
+def _changes(analysis: Analysis) -> Section:
+    title = "Changes in the stream"
+    if not analysis.changes:
+        return Section("changes", title, "No significant change was detected.")
     text = (
-        "The mean of each feature in each class, and the share of each class, before and after a moment. Strength: the "
-        "largest difference, in standard errors. A moment is listed if chance alone would bring one about in "
-        "at most one stream of a hundred, were rows independent; what swings slowly, such as seasons, counts too."
+        "The mean of each feature in each class, and the share of each class, before and after each change. Strength: "
+        "the largest difference, in standard errors. In a stream of independent rows that does not change, a change is "
+        "reported with a probability of at most 1%. Slow swings, such as seasons, also count as changes."
     )
-    return Section("changes", title, text, table=change_table(found.changes))
+    return Section("changes", title, text, table="changes_table.html.j2")
 
 
-def _comparison(found: Findings) -> Section:
+def _comparison(analysis: Analysis) -> Section:
     text = (
-        "Shares of wrong predictions on the same rows. Behind the best, and its interval: in percentage points. p: how "
-        "probable so large a difference would be if both erred equally often, corrected for the number of comparisons. "
-        f"{each_point(points_of(found.first.course))}"
+        "The share of wrong predictions on the same rows. The distance to the best and its interval are in percentage "
+        "points. p: the probability of a difference this large if both classifiers had the same error rate, corrected "
+        f"for the number of comparisons. {point_text(chart_windows(analysis.first.course))}"
     )
-    return Section("comparison", "The classifiers compared", text, comparison_chart(found), comparison_table(found))
+    chart = comparison_chart(analysis)
+    return Section("comparison", "Comparison of classifiers", text, chart, "comparison_table.html.j2")
 
 
-def _calibration(entry: Entry) -> Section:
-    chart, title = calibration_chart(entry), "Could the bound be trusted?"
+def _calibration(entry: ReportEntry) -> Section:
+    chart, title = calibration_chart(entry), "Did the bound hold?"
     if chart is None:
         return Section("calibration", title, f"{entry.name} gives no bound.")
     text = (
-        "Rows with similar bounds, together: how wrong drawn answers were to be expected, against how wrong the bound "
-        "said they may be. The larger a dot, the more rows. Below the diagonal the bound held."
+        "Rows are grouped by similar bounds; each dot shows the mean expected error of a group against its mean bound. "
+        "Larger dots stand for more rows. Below the diagonal the bound held."
     )
     return Section("calibration", title, text, chart)

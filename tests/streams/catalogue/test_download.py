@@ -206,6 +206,7 @@ def begin_and_stop(server, cache, number):
     assert child.returncode != 0
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing on Windows")
 def test_an_interrupted_download_leaves_nothing(server, cache):
     begin_and_stop(server, cache, signal.SIGINT)
     assert left(cache) == []
@@ -213,6 +214,7 @@ def test_an_interrupted_download_leaves_nothing(server, cache):
     assert left(cache) == ["pebbles.npz"]
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 def test_a_killed_download_leaves_nothing_that_is_taken_for_the_file(server, cache):
     begin_and_stop(server, cache, signal.SIGKILL)
     (remains,) = cache.iterdir()

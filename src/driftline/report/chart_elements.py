@@ -1,0 +1,286 @@
+"""Elements that the charts share: the JSON that Plotly draws, with colours given as CSS properties of the page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from driftline.evaluation import Change, Course, Stretch
+from driftline.report.formatting import format_count, format_time, truncate
+from driftline.types import Vector
+
+Json = dict[str, Any]
+
+MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS = 100, 20, 60
+"""A line chart has at most one point per 100 rows, so that noise averages out, but up to 20 if the stream is short.
+
+No line chart has more than 60.
+"""
+MIN_LABEL_GAP = 0.065
+"""Distance between the labels of two lines, as a share of the chart's height."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """A chart of the page.
+
+    Attributes
+    ----------
+    name
+        Suffix of the id of its element, "chart-…".
+    alt
+        Text alternative for screen readers.
+    height
+        Height in pixels.
+    data, layout
+        Traces and layout for Plotly. Colours are custom properties of the page's CSS, "--…".
+    labels
+        Annotations at the ends of lines; a narrow screen shows a legend instead.
+    narrow
+        Changes to the layout on a narrow screen.
+    is_square
+        Whether it is as high as it is wide.
+    """
+
+    name: str
+    alt: str
+    height: int
+    data: list[Json]
+    layout: Json
+    labels: list[Json] = field(default_factory=list)
+    narrow: Json = field(default_factory=dict)
+    is_square: bool = False
+
+    def to_dict(self) -> Json:
+        """Return the chart as the page's script reads it."""
+        return {
+            "name": self.name,
+            "data": self.data,
+            "layout": self.layout | {"height": self.height},
+            "labels": self.labels,
+            "narrow": self.narrow,
+            "isSquare": self.is_square,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A line of a chart: name, colour, and one value per window, NaN where there is none."""
+
+    name: str
+    colour: str
+    values: Vector
+    width: float = 2.0
+    dash: str = "solid"
+
+
+def chart_windows(course: Course) -> list[Stretch]:
+    """Return the windows that the points of a line chart are means over."""
+    return course.windows(int(np.clip(course.n_rows // MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS)))
+
+
+def window_ends(windows: Sequence[Stretch]) -> list[int]:
+    """Return the number of rows up to the end of each window."""
+    return list(accumulate(window.n_rows for window in windows))
+
+
+def window_centres(windows: Sequence[Stretch]) -> list[float]:
+    """Return the position of the middle of each window, in rows."""
+    return [end - window.n_rows / 2 for end, window in zip(window_ends(windows), windows, strict=True)]
+
+
+def row_ranges(windows: Sequence[Stretch]) -> list[str]:
+    """Return the first and last row of each window, and its end time, as text."""
+    return [
+        f"rows {end - window.n_rows + 1:,}–{end:,}{_until(window)}"
+        for end, window in zip(window_ends(windows), windows, strict=True)
+    ]
+
+
+def total_ranges(windows: Sequence[Stretch]) -> list[str]:
+    """Return the last row of each window, and its end time, as text for totals up to there."""
+    return [
+        f"totals up to row {end:,}{_until(window)}" for end, window in zip(window_ends(windows), windows, strict=True)
+    ]
+
+
+def _until(window: Stretch) -> str:
+    time = format_time(window.end_time)
+    return time and f", until {time}"
+
+
+def window_means(windows: Sequence[Stretch], name: str) -> Vector:
+    """Return the mean per row of one of the sums of each window."""
+    return np.array([getattr(window, name) / window.n_rows for window in windows])
+
+
+def rounded(values: Any) -> Any:
+    """Return an array as lists for JSON, rounded to six digits, with None for NaN and infinity."""
+    if isinstance(values, np.ndarray):
+        return rounded(values.tolist())
+    if isinstance(values, list):
+        return [rounded(value) for value in values]
+    if isinstance(values, float):
+        return float(f"{values:.6g}") if np.isfinite(values) else None
+    return values
+
+
+def escape_for_plotly(text: str) -> str:
+    """Escape a text for Plotly, which interprets some HTML tags, and text between dollar signs as TeX."""
+    return escape(text, quote=False).replace("$", "&#36;")
+
+
+def chart_layout(*, x_range: Sequence[float], y_range: Sequence[float], **options: Any) -> Json:
+    """Return the layout that all charts share, updated with options; options that are dicts are merged."""
+    axis = {"zeroline": False, "ticks": "", "automargin": False, "tickfont": {"color": "--quiet"}}
+    base: Json = {
+        "paper_bgcolor": "--page",
+        "plot_bgcolor": "--page",
+        "font": {
+            "family": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', sans-serif",
+            "size": 13,
+            "color": "--ink",
+        },
+        "margin": {"l": 48, "r": 16, "t": 26, "b": 32},
+        "hoverlabel": {"bgcolor": "--raised", "bordercolor": "--line", "font": {"color": "--ink", "size": 13}},
+        "hovermode": "x unified",
+        "showlegend": False,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
+        "xaxis": {
+            **axis,
+            "range": list(x_range),
+            "tickformat": ",.1~f",
+            "tickprefix": "row ",
+            "showtickprefix": "first",
+            "nticks": 7,
+            "showgrid": False,
+            "showline": True,
+            "linecolor": "--line",
+            "hoverformat": ",.0f",
+        },
+        "yaxis": {**axis, "range": list(y_range), "gridcolor": "--grid", "nticks": 6},
+    }
+    for key, value in options.items():
+        base[key] = base[key] | value if isinstance(value, dict) and key in base else value
+    return base
+
+
+def line_traces(lines: Sequence[Line], x: Sequence[float], ranges: Sequence[str], template: str) -> list[Json]:
+    """Return traces of lines, after an invisible one whose hover text is the range of rows."""
+    range_trace = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": rounded(list(x)),
+        "y": [0.0] * len(x),
+        "line": {"width": 0, "color": "--page"},
+        "customdata": list(ranges),
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "showlegend": False,
+    }
+    return [range_trace] + [
+        {
+            "type": "scatter",
+            "mode": "lines" if len(x) > 1 else "markers",
+            "name": escape_for_plotly(truncate(line.name, 40)),
+            "x": rounded(list(x)),
+            "y": rounded(line.values),
+            "line": {"color": f"--{line.colour}", "width": line.width, "dash": line.dash},
+            "marker": {"color": f"--{line.colour}"},
+            "hovertemplate": template,
+        }
+        for line in lines
+    ]
+
+
+def end_labels(lines: Sequence[Line], top: float) -> list[Json]:
+    """Return labels with the names of lines beside their ends, without overlaps."""
+    last = np.array([line.values[np.isfinite(line.values)][-1] for line in lines])
+    heights = spread_out(last / top, MIN_LABEL_GAP) * top
+    return [end_label(line.name, line.colour, height) for line, height in zip(lines, heights.tolist(), strict=True)]
+
+
+def end_label(name: str, colour: str, height: float) -> Json:
+    """Return a label with the name of a line or an area beside its end."""
+    return {
+        "text": escape_for_plotly(truncate(name, 20)),
+        "font": {"color": f"--{colour}-text"},
+        "x": 1.0,
+        "xref": "paper",
+        "xanchor": "left",
+        "xshift": 8,
+        "y": height,
+        "yanchor": "middle",
+        "align": "left",
+        "showarrow": False,
+    }
+
+
+def spread_out(positions: Vector, gap: float) -> Vector:
+    """Return positions between 0 and 1 moved at least `gap` from each other, in the same order.
+
+    Examples
+    --------
+    >>> spread_out(np.array([0.5, 0.52, 0.1]), 0.1)
+    array([0.5, 0.6, 0.1])
+    """
+    order = np.argsort(positions, kind="stable")
+    moved = positions[order].astype(np.float64)
+    for k in range(1, len(moved)):
+        moved[k] = max(moved[k], moved[k - 1] + gap)
+    ceiling = 1.0
+    for k in range(len(moved) - 1, -1, -1):
+        moved[k] = min(moved[k], ceiling)
+        ceiling = moved[k] - gap
+    result = np.empty_like(moved)
+    result[order] = moved
+    return result
+
+
+def change_markers(changes: Sequence[Change]) -> Json:
+    """Return a vertical line for each change, with its number in the table of changes."""
+    shapes = [
+        {
+            "type": "line",
+            "x0": change.row,
+            "x1": change.row,
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": {"color": "--mark", "width": 1, "dash": "dot"},
+        }
+        for change in changes
+    ]
+    numbers = [
+        {
+            "text": str(k),
+            "x": change.row,
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "bottom",
+            "showarrow": False,
+            "font": {"color": "--quiet", "size": 12},
+        }
+        for k, change in enumerate(changes, 1)
+    ]
+    return {"shapes": shapes, "annotations": numbers}
+
+
+def value_range(values: Vector) -> str:
+    """Return the smallest and the largest of some values as text.
+
+    Examples
+    --------
+    >>> value_range(np.array([0.1, np.nan, 0.25]))
+    'between 10.0% and 25.0%'
+    """
+    return f"between {np.nanmin(values):.1%} and {np.nanmax(values):.1%}"
+
+
+def point_text(windows: Sequence[Stretch]) -> str:
+    """Return a sentence that says how many rows a point of a chart is the mean over."""
+    fewer = ", the last over fewer" if windows[-1].n_rows < windows[0].n_rows else ""
+    return f"Each point is the mean over {format_count(windows[0].n_rows, 'row')}{fewer}."

@@ -1,0 +1,133 @@
+"""Formatting of numbers, names, times and shifts as text."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from driftline.evaluation import Shift
+
+MIN_UNIX_TIME = 1e8
+"""Larger times are read as seconds since 1970 (this is in 1973); smaller ones are shown as plain numbers."""
+MAX_UNIX_TIME = 253_402_300_799
+"""The last second of the year 9999."""
+
+
+def format_percent(share: float) -> str:
+    """Return a share in percent, with enough digits that a share above 0 does not read as 0.
+
+    Examples
+    --------
+    >>> format_percent(0.192), format_percent(0.00004), format_percent(0.0)
+    ('19.2%', '0.004%', '0.0%')
+    """
+    return f"{100 * share:.2g}%" if 0.0 < abs(share) < 0.0005 else f"{share:.1%}"
+
+
+def format_points(difference: float) -> str:
+    """Return a difference of shares in percentage points.
+
+    Examples
+    --------
+    >>> format_points(0.0342), format_points(0.01), format_points(0.00004)
+    ('3.4 percentage points', '1 percentage point', '0.004 percentage points')
+    """
+    number = format_percent(difference)[:-1].removesuffix(".0")
+    return f"{number} percentage point{'' if number == '1' else 's'}"
+
+
+def format_count(n: float, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun in the singular or the plural.
+
+    Examples
+    --------
+    >>> format_count(1, "row"), format_count(2000, "row"), format_count(2, "class", "classes")
+    ('1 row', '2,000 rows', '2 classes')
+    """
+    number = f"{n:,.0f}"
+    return f"{number} {noun if number == '1' else plural or noun + 's'}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words joined by commas and "and".
+
+    Examples
+    --------
+    >>> join_words(["a"]), join_words(["a", "b"]), join_words(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def visible_text(value: Any) -> str:
+    """Return a label or a column name as text; one without visible characters is quoted.
+
+    Examples
+    --------
+    >>> visible_text(3), visible_text(True), visible_text("spam"), visible_text(" ")
+    ('3', 'True', 'spam', "' '")
+    """
+    text = str(value)
+    return text if text.strip() else repr(text)
+
+
+def truncate(text: str, max_length: int) -> str:
+    """Return a text cut to at most `max_length` characters.
+
+    Examples
+    --------
+    >>> truncate("visibility", 10), truncate("max_sustained_wind_speed", 10)
+    ('visibility', 'max_susta…')
+    """
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
+
+
+def format_pair(first: float, second: float) -> tuple[str, str]:
+    """Return two numbers with enough digits to show their difference.
+
+    Examples
+    --------
+    >>> format_pair(10.0952, 15.8517), format_pair(1013.25, 1013.412), format_pair(1e9, 3e9)
+    (('10.1', '15.9'), ('1,013.25', '1,013.41'), ('1,000,000,000', '3,000,000,000'))
+    >>> format_pair(0.0, 1e-12), format_pair(2.0, 2.0)
+    (('0', '1e-12'), ('2', '2'))
+    """
+    size = max(abs(first), abs(second))
+    difference = abs(first - second)
+    if not math.isfinite(size) or size >= 1e12 or difference < 1e-6:
+        return f"{first:.6g}", f"{second:.6g}"
+    decimals = max(0, 1 - math.floor(math.log10(difference)))
+    return f"{first:,.{decimals}f}", f"{second:,.{decimals}f}"
+
+
+def format_time(time: float) -> str:
+    """Return a time as a date if it is in seconds since 1970, otherwise as a number; "" if it is not finite.
+
+    Examples
+    --------
+    >>> format_time(1_000_000_000.0), format_time(86400.0 * 2000), format_time(12.5), format_time(1.7e12)
+    ('2001-09-09 01:46 UTC', '1975-06-24', '12.5', '1,700,000,000,000')
+    >>> format_time(float("nan"))
+    ''
+    """
+    if not math.isfinite(time):
+        return ""
+    if not MIN_UNIX_TIME < time <= MAX_UNIX_TIME:
+        return f"{time:,.15g}"
+    date = datetime.fromtimestamp(time, UTC)
+    return f"{date:%Y-%m-%d}" if time % 86_400 == 0 else f"{date:%Y-%m-%d %H:%M} UTC"
+
+
+def format_shift(shift: Shift) -> str:
+    """Return what shifted, and its values before and after.
+
+    Examples
+    --------
+    >>> format_shift(Shift("heat", "spam", 10.0952, 15.8517, 17.0)), format_shift(Shift(None, "spam", 0.1, 0.2, 5.0))
+    ('heat in class spam: 10.1 → 15.9', 'share of class spam: 10.0% → 20.0%')
+    """
+    label = visible_text(shift.label)
+    if shift.feature is None:
+        return f"share of class {label}: {format_percent(shift.before)} → {format_percent(shift.after)}"
+    before, after = format_pair(shift.before, shift.after)
+    return f"{visible_text(shift.feature)} in class {label}: {before} → {after}"
