@@ -99,3 +99,21 @@ def test_with_a_numba_that_caches_in_another_way_nothing_is_cached(monkeypatch):
     with pytest.warns(RuntimeWarning, match=r"compiled anew in every process; install a numba that"):
         increment = kernel(lambda x: x + 1)
     assert increment(2) == 3
+
+
+WITHOUT_THE_FLAG = """
+import numpy as np
+from numba.core.cpu import CPUTargetOptions
+
+for each in CPUTargetOptions.__mro__:
+    if "_nrt" in vars(each):
+        del each._nrt
+from driftline.kernels.vectors import dot, norm
+
+row = np.ones((1, 4))
+print(dot(row, 0, row, 0), norm(row, 0))
+"""
+
+
+def test_kernels_compile_with_a_numba_that_always_counts_references(package):
+    assert run("-c", WITHOUT_THE_FLAG) == ["4.0", "2.0"]

@@ -64,18 +64,31 @@ def kernel(function: F) -> F:
     return _compiled(function)
 
 
+def _accepts(option: str) -> bool:
+    """Return whether numba knows a compiler option; numba itself refuses an unknown one only at the first call."""
+    target = getattr(numba.njit(lambda: None), "targetdescr", None)
+    return hasattr(getattr(target, "options", None), option)
+
+
+UNCOUNTED = {"_nrt": False} if _accepts("_nrt") else {}
+"""Turns off the counting of references to arrays: an option that numba keeps private.
+
+Without it kernels are slower, and their results are the same.
+"""
+
+
 def inner_kernel(function: F) -> F:
     """Compile a function that allocates nothing and returns no array, without counting references.
 
     numba counts references whenever an array is sliced or taken from a tuple; in the inner loops of a solver that
     costs more than the arithmetic.
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, **UNCOUNTED)
 
 
 def inlined_kernel(function: F) -> F:
     """Compile an inner kernel into its callers: a call hands over seven words for every array."""
-    return _compiled(function, _nrt=False, forceinline=True)
+    return _compiled(function, **UNCOUNTED, forceinline=True)
 
 
 def summing_kernel(function: F) -> F:
@@ -83,9 +96,9 @@ def summing_kernel(function: F) -> F:
 
     Nothing else is relaxed: infinities, NaN and the rounding of each operation stay those of IEEE arithmetic.
     """
-    return _compiled(function, _nrt=False, forceinline=True, fastmath={"reassoc", "nsz"})
+    return _compiled(function, **UNCOUNTED, forceinline=True, fastmath={"reassoc", "nsz"})
 
 
 def comparing_kernel(function: F) -> F:
     """Compile an inlined kernel that compares numbers, none of which is NaN."""
-    return _compiled(function, _nrt=False, forceinline=True, fastmath={"reassoc", "nsz", "nnan"})
+    return _compiled(function, **UNCOUNTED, forceinline=True, fastmath={"reassoc", "nsz", "nnan"})
