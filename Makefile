@@ -9,6 +9,7 @@ BIN := .venv/bin
 endif
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 .PHONY: help demo test test-all check bench docs linkcheck dist clean
 
@@ -28,18 +29,18 @@ help: ## Show what can be made.
 demo: .venv/demo ## Follow a drifting stream and compare errors with bounds.
 	$(BIN)/driftline demo
 
-test: .venv/test ## Run the tests, but for those marked slow.
-	$(BIN)/python -m pytest -m "not slow"
+test: .venv/test ## Run the tests that are not marked slow, in up to four processes.
+	$(PYTEST) -m "not slow"
 
 test-all: .venv/test ## Run all tests.
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: .venv/check ## Lint, types, docstrings and import contract.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/tuning.py registry.py adapters/river/amrc.py report/analysis.py report/page.py report/summary_text.py checks/kit.py)
+	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/tuning.py registry.py adapters/river/amrc.py report/analysis.py report/page.py report/summary_text.py checks/suite.py)
 
 bench: .venv/bench ## Measure speed and memory, as ratios against references in the same run.
 	$(BIN)/python benchmarks/bench.py

@@ -183,7 +183,7 @@ def test_nominal_columns_may_be_said_in_several_ways():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"nominal": [0, 4]}, r"nominal must be positions of columns, from 0 to 3 here; got \[0, 4\]"),
+        ({"nominal": [0, 4]}, r"nominal must be positions of columns, from 0 to 3; got \[0, 4\]"),
         ({"nominal": [-1]}, r"nominal must be a sequence of positions, whole numbers from 0 up; got \[-1\]"),
         ({"nominal": 3}, "nominal must be a sequence of positions"),
         ({"nominal": "02"}, "nominal must be a sequence of positions"),

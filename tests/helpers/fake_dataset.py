@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 
-from driftline.streams.catalogue import Column, Dataset, Original
+from driftline.streams.catalogue import Dataset, DatasetColumn, OriginalFile
 
 X = np.array([[0.5, 1.0, 0.0], [0.25, 2.0, 1.0], [0.5, 3.0, 1.0]], np.float32)
 y = np.array([0, 1, 1], np.int8)
@@ -28,9 +28,9 @@ def pebbles(*addresses, **changes):
         "title": "Pebbles: are they large?",
         "file": "pebbles.npz",
         "columns": (
-            Column("weight"),
-            Column("colour", "nominal", values=("red", "green", "blue"), code=1),
-            Column("leak", "binary", leaks=True),
+            DatasetColumn("weight"),
+            DatasetColumn("colour", "nominal", values=("red", "green", "blue"), code=1),
+            DatasetColumn("leak", "binary", leaks=True),
         ),
         "classes": ("small", "large"),
         "citation": "Nobody. Nowhere.",
@@ -39,14 +39,14 @@ def pebbles(*addresses, **changes):
         "home": ("http://localhost/",),
         "format": "csv",
         "labels": ("small", "large"),
-        "originals": tuple((Original("pebbles.csv", address),) for address in addresses),
+        "originals": tuple((OriginalFile("pebbles.csv", address),) for address in addresses),
         "content": content(X, y),
     }
     return Dataset(**{**record, **changes})
 
 
 def made_up(dataset, n_rows, seed=0):
-    """Return random arrays in the normal form of a published stream."""
+    """Return random arrays in the converted form of a published stream."""
     rng = np.random.default_rng(seed)
     draw = {
         "numeric": lambda column: rng.integers(-1000, 1000, n_rows) / rng.choice([1, 4]),

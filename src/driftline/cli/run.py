@@ -24,7 +24,7 @@ from driftline.cli.output import (
     write,
     write_json,
 )
-from driftline.cli.source import Reading, open_source
+from driftline.cli.source import ReadOptions, open_source
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import Course, evaluate, find_changes
 from driftline.registry import create, describe
@@ -37,7 +37,7 @@ SCHEMA = 1
 
 def run_stream(
     source: str,
-    reading: Reading,
+    reading: ReadOptions,
     name: str,
     parameters: Sequence[str],
     *,
@@ -114,7 +114,7 @@ def check_classes(entry: ReportEntry, label: str | None) -> None:
         )
 
 
-def _notes(stream: Stream, reading: Reading, n_rows: int) -> dict[str, Any]:
+def _notes(stream: Stream, reading: ReadOptions, n_rows: int) -> dict[str, Any]:
     """Return what is kept with a model, so that new files can be read as this stream was."""
     return {
         "layout": getattr(stream, "layout", None) or numeric_layout(stream.columns),

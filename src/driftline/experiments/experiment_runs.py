@@ -16,7 +16,7 @@ from driftline.evaluation import choose_scale, evaluate
 from driftline.paper import rules
 from driftline.paper.construction import assemble, checked_parameters
 from driftline.streams import RangeScaled, RotatingGaussians, Stream, load
-from driftline.streams.synthetic.integrals import even_points, quantiles
+from driftline.streams.synthetic.integrals import normal_quantiles, quasirandom_points
 from driftline.types import Matrix, Rule, Vector
 
 N_WARM_UP_ROWS = 50
@@ -236,7 +236,9 @@ def error_probabilities(stream: RotatingGaussians, found: list[Rule], seed: int)
         The error probabilities.
     """
     components = stream.components(np.arange(1.0, len(found) + 1.0))
-    normals = quantiles(even_points(components.n_features, N_POINTS_PER_CLASS, seed)).reshape(-1, components.n_features)
+    normals = normal_quantiles(quasirandom_points(components.n_features, N_POINTS_PER_CLASS, seed)).reshape(
+        -1, components.n_features
+    )
     labels = np.repeat(components.labels, len(normals))
     weights = np.broadcast_to(components.weights, (len(found), components.weights.shape[1]))
     instances = components.means[:, :, None] + components.deviations[:, :, None] * normals

@@ -2,13 +2,13 @@
 
 import tomllib
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any
 
 from driftline import registry
 from driftline.errors import ConfigError
 from driftline.streams.catalogue import describe
+from driftline.utils.suggestions import close_names, did_you_mean
 
 LEVELS = ("quick", "usual", "full")
 """Amounts of work: a few minutes; what the repository keeps results of; every row of every stream."""
@@ -179,9 +179,8 @@ def read_spec(name: str) -> ExperimentSpec:
     """
     known = experiment_names()
     if name not in known:
-        close = get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(close)}? All" if close else "all"
-        raise ConfigError(f"there is no experiment {name!r}; {hint} names: {', '.join(known)}")
+        hint = did_you_mean(close_names(name, known))
+        raise ConfigError(f"there is no experiment {name!r}; the experiments are {', '.join(known)}{hint}")
     content = tomllib.loads(files(__package__).joinpath("specs", f"{name}.toml").read_text(encoding="utf-8"))
     return parse_spec(name, content)
 

@@ -8,7 +8,7 @@ import pytest
 from driftline import DataError
 from driftline.streams.catalogue import describe, names
 from driftline.streams.catalogue.conversion import convert
-from driftline.streams.catalogue.verification import mismatch
+from driftline.streams.catalogue.verification import find_mismatch
 from helpers.fake_dataset import CSV, X, made_up, pebbles, write_originals, y
 
 WHOLE = [name for name in names() if describe(name).rows <= 60_000]
@@ -44,7 +44,7 @@ def test_smartgrid_is_made_with_the_consumers_in_all_orders(tmp_path):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_originals_of_real_streams_give_the_normal_form(tmp_path, real_arrays, name):
+def test_originals_of_real_streams_give_the_converted_file(tmp_path, real_arrays, name):
     dataset = describe(name)
     arrays = real_arrays(name)
     if name == "email":  # where the two rows without a word are does not matter
@@ -52,11 +52,11 @@ def test_originals_of_real_streams_give_the_normal_form(tmp_path, real_arrays, n
     converted = convert(dataset, write_originals(dataset, *arrays, tmp_path))
     assert_same(converted, arrays)
     np.savez(tmp_path / "again.npz", X=converted[0], y=converted[1])
-    assert mismatch(dataset, tmp_path / "again.npz") is None
+    assert find_mismatch(dataset, tmp_path / "again.npz") is None
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_the_beginnings_of_large_originals_give_those_of_the_normal_form(tmp_path, real_arrays, name):
+def test_the_beginnings_of_large_originals_give_those_of_the_converted_file(tmp_path, real_arrays, name):
     X, y = real_arrays(name)
     arrays = X[:5000], y[:5000]
     assert_same(convert(describe(name), write_originals(describe(name), *arrays, tmp_path)), arrays)
@@ -64,7 +64,7 @@ def test_the_beginnings_of_large_originals_give_those_of_the_normal_form(tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
-def test_large_originals_give_the_normal_form(tmp_path, real_arrays, name):
+def test_large_originals_give_the_converted_file(tmp_path, real_arrays, name):
     arrays = real_arrays(name)
     assert_same(convert(describe(name), write_originals(describe(name), *arrays, tmp_path)), arrays)
 
@@ -98,7 +98,7 @@ def test_packed_files_are_read_like_plain_ones(tmp_path):
         (b"a,b,c,d\n1,2,3,4\n", "got a, b, c, d"),
         (CSV.replace(b",red", b""), "line 2: expected 3 numbers and a label; got 3 values"),
         (CSV.replace(b"red", b"pink"), "line 2: could not convert string to float: 'pink'"),
-        (CSV.replace(b"small", b"tiny"), "the labels small, large; got .* among them large, tiny"),
+        (CSV.replace(b"small", b"tiny"), "the labels small, large; got .* including large, tiny"),
         (CSV.replace(b"red", b"\xff\xfe"), "codec can't decode"),
         (CSV.replace(b"red", b'"' + 200_000 * b"r"), "field larger"),
         (gzip.compress(CSV)[:-12], "end-of-stream"),
@@ -115,10 +115,10 @@ def test_what_is_no_original_is_refused_by_name(tmp_path, text, words):
     ("tables", "words"),
     [
         (("1 2\n3 4\n", "1\n2\n1\n"), r"got rows of shape \(2, 2\) and 3 labels"),
-        (("1 2 3\n4 5 6\n7 8 9\n", "1\n2\n3\n"), r"got rows of shape \(3, 3\) .* among them 1.0, 2.0, 3.0"),
+        (("1 2 3\n4 5 6\n7 8 9\n", "1\n2\n3\n"), r"got rows of shape \(3, 3\) .* including 1.0, 2.0, 3.0"),
         (("1 2 3\n4 5\n", "1\n2\n"), "number of columns changed"),
         (("1 2 three\n", "1\n"), "could not convert"),
-        (("", "1\n"), "empty line"),
+        (("", "1\n"), "first line is empty"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(tmp_path, tables, words):

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from driftline.errors import DownloadError
-from driftline.streams.catalogue import Original, describe
-from driftline.streams.catalogue.loading import TEMPORARY, fetch, load
-from driftline.streams.catalogue.locations import find
+from driftline.streams.catalogue import OriginalFile, describe
+from driftline.streams.catalogue.loading import DOWNLOAD_FOLDER_PREFIX, fetch, load
+from driftline.streams.catalogue.locations import find_dataset
 from helpers.fake_dataset import CSV, X, pebbles
 
 BODY = CSV + 100_000 * b"\n"  # blank lines, which hold no row, and which make it last
@@ -118,7 +118,7 @@ def test_where_there_is_no_terminal_nothing_is_shown(server, cache, capfd):
 
 def test_a_stream_of_another_content_is_not_kept(server, cache):
     with pytest.raises(
-        DownloadError, match=rf"{server.address}/other: what pebbles\.csv gives is not the stream pebbles"
+        DownloadError, match=rf"{server.address}/other: pebbles\.csv, converted, is not the stream pebbles"
     ):
         fetch(pebbles(f"{server.address}/other"))
     assert left(cache) == []
@@ -131,8 +131,8 @@ def test_a_page_instead_of_the_file_is_not_kept(server, cache):
 
 
 def test_an_original_with_another_checksum_is_not_kept(server, cache):
-    original = Original("pebbles.csv", f"{server.address}/good", sha256="0" * 64)
-    with pytest.raises(DownloadError, match="another sha256 than 000"):
+    original = OriginalFile("pebbles.csv", f"{server.address}/good", sha256="0" * 64)
+    with pytest.raises(DownloadError, match="the sha256 of the file is not 000"):
         fetch(pebbles(originals=((original,),)))
     assert left(cache) == []
 
@@ -140,9 +140,9 @@ def test_an_original_with_another_checksum_is_not_kept(server, cache):
 @pytest.mark.parametrize(
     ("behaviour", "reason", "requests"),
     [
-        ("truncated", "the connection breaks before the end of the file", 3),
-        ("missing", "the server answers 404 Not Found", 1),
-        ("broken", "the server answers 503 Service Unavailable", 3),
+        ("truncated", "the connection broke before the end of the file", 3),
+        ("missing", "the server answered 404 Not Found", 1),
+        ("broken", "the server answered 503 Service Unavailable", 3),
     ],
 )
 def test_failures_name_the_reason_the_file_the_address_and_the_folder(server, cache, behaviour, reason, requests):
@@ -150,13 +150,13 @@ def test_failures_name_the_reason_the_file_the_address_and_the_folder(server, ca
     with pytest.raises(DownloadError) as caught:
         fetch(pebbles(address))
     assert f"{address}: {reason}" in str(caught.value)
-    assert f"get pebbles.csv from {address}, and put it into {cache}" in str(caught.value)
+    assert f"download pebbles.csv from {address}, and put it into {cache}" in str(caught.value)
     assert server.asked == requests * [f"/{behaviour}"]
     assert left(cache) == []
 
 
 def test_a_server_that_stalls_is_given_up(server, cache):
-    with pytest.raises(DownloadError, match=r"the server is silent for 0\.1 seconds"):
+    with pytest.raises(DownloadError, match=r"no answer from the server for 0\.1 seconds"):
         fetch(pebbles(f"{server.address}/stalled"), timeout=0.1)
     assert left(cache) == []
 
@@ -167,10 +167,10 @@ def test_without_a_network_the_error_says_what_to_put_where(cache):
         fetch(pebbles(address))
     assert str(caught.value) == (
         f"the stream pebbles cannot be downloaded ({address}: there is no connection to the server); "
-        f"get pebbles.csv from {address}, and put it into {cache}"
+        f"download pebbles.csv from {address}, and put it into {cache}"
     )
     (cache / "pebbles.csv").write_bytes(CSV)
-    assert find(pebbles(address)).is_original
+    assert find_dataset(pebbles(address)).is_original
 
 
 def test_a_download_that_fails_once_is_tried_again(server, cache):
@@ -186,7 +186,7 @@ def test_the_next_place_is_asked_if_one_does_not_have_it(server, cache):
 
 def test_what_is_only_to_be_had_by_hand_is_not_asked_for(cache):
     with pytest.raises(
-        DownloadError, match=r"email cannot be downloaded by program; get email_data\.arff with a browser"
+        DownloadError, match=r"email cannot be downloaded automatically; download email_data\.arff with a browser"
     ):
         fetch(describe("email"))
 
@@ -218,8 +218,8 @@ def test_an_interrupted_download_leaves_nothing(server, cache):
 def test_a_killed_download_leaves_nothing_that_is_taken_for_the_file(server, cache):
     begin_and_stop(server, cache, signal.SIGKILL)
     (remains,) = cache.iterdir()
-    assert remains.name.startswith(TEMPORARY)
-    assert find(pebbles(f"{server.address}/good")) is None
+    assert remains.name.startswith(DOWNLOAD_FOLDER_PREFIX)
+    assert find_dataset(pebbles(f"{server.address}/good")) is None
     fetch(pebbles(f"{server.address}/good"))
     assert sorted(left(cache)) == [remains.name, "pebbles.npz"]  # it might be another process at work
     os.utime(remains, (0, 0))

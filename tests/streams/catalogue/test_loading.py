@@ -7,8 +7,8 @@ import pytest
 from driftline import ConfigError, DataError
 from driftline.errors import DownloadError, MissingExtraError
 from driftline.streams import Stream, catalogue, load
-from driftline.streams.catalogue.loading import normal_form
-from driftline.streams.catalogue.locations import find, folders
+from driftline.streams.catalogue.loading import converted_file
+from driftline.streams.catalogue.locations import find_dataset, search_folders
 from helpers.fake_dataset import CSV, X, pebbles, y
 
 
@@ -55,31 +55,31 @@ def test_nominal_columns_are_spread_out_by_choice(data):
 
 
 def test_the_data_folder_comes_before_the_cache(data, tmp_path):
-    assert find(pebbles()) is None
+    assert find_dataset(pebbles()) is None
     save(tmp_path / "cache")
-    assert find(pebbles()).place == "cache"
+    assert find_dataset(pebbles()).place == "cache"
     save(data)
-    assert find(pebbles()).place == "data folder"
+    assert find_dataset(pebbles()).place == "data folder"
 
 
 def test_originals_put_there_by_hand_are_converted_into_the_cache(data, tmp_path):
     (data / "pebbles.csv").write_bytes(CSV)
-    assert normal_form(pebbles("http://localhost:9/")) == tmp_path / "cache" / "pebbles.npz"
+    assert converted_file(pebbles("http://localhost:9/")) == tmp_path / "cache" / "pebbles.npz"
     assert np.array_equal(rows(load("pebbles", with_leaks=True)), X)
     assert (data / "pebbles.csv").read_bytes() == CSV
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["pebbles.npz"]
-    assert find(pebbles("http://localhost:9/")).place == "cache"  # rather than the original in the data folder
+    assert find_dataset(pebbles("http://localhost:9/")).place == "cache"  # rather than the original in the data folder
 
 
 def test_an_original_that_was_unpacked_is_found(data):
     (data / "poker-lsn.arff").write_text("")
-    assert find(catalogue.describe("poker")).paths == (data / "poker-lsn.arff",)
+    assert find_dataset(catalogue.describe("poker")).paths == (data / "poker-lsn.arff",)
 
 
 def test_an_original_that_gives_another_stream_leaves_nothing(data, tmp_path):
     (data / "pebbles.csv").write_bytes(CSV.replace(b"0.25", b"0.75"))
     with pytest.raises(
-        DataError, match=r"pebbles\.csv gives is not the stream pebbles: expected arrays with the digest"
+        DataError, match=r"pebbles\.csv, converted, is not the stream pebbles: expected arrays with the digest"
     ):
         load("pebbles")
     assert list((tmp_path / "cache").iterdir()) == []
@@ -94,7 +94,9 @@ def test_another_file_under_that_name_is_refused_and_stays(data):
 
 
 def test_without_downloading_the_error_says_what_to_put_where(data):
-    with pytest.raises(DownloadError, match=rf"not here; get pebbles\.csv from http://localhost:9/.* into {data}"):
+    with pytest.raises(
+        DownloadError, match=rf"not on this computer; download pebbles\.csv from http://localhost:9/.* into {data}"
+    ):
         load("pebbles", download=False)
 
 
@@ -108,14 +110,14 @@ def test_a_cache_that_cannot_be_written_is_named(data, monkeypatch, tmp_path):
     (data / "pebbles.csv").write_bytes(CSV)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("DRIFTLINE_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(ConfigError, match=r"file/cache cannot be written .* DRIFTLINE_CACHE"):
+    with pytest.raises(ConfigError, match=r"file/cache cannot be written to .* DRIFTLINE_CACHE"):
         load("pebbles")
 
 
 def test_without_pooch_the_data_folder_still_works(data, monkeypatch):
     monkeypatch.delenv("DRIFTLINE_CACHE")
     monkeypatch.setitem(sys.modules, "pooch", None)
-    assert list(folders()) == ["data folder"]
+    assert list(search_folders()) == ["data folder"]
     with pytest.raises(MissingExtraError, match=r"needs pooch; pip install 'driftline\[data\]'"):
         load("pebbles")
     save(data)
@@ -126,7 +128,7 @@ def test_the_cache_is_that_of_the_system(monkeypatch, tmp_path):
     monkeypatch.delenv("DRIFTLINE_DATA", raising=False)
     monkeypatch.delenv("DRIFTLINE_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (place,) = folders().items()
+    (place,) = search_folders().items()
     assert place[0] == "cache"
     assert place[1].name == "driftline"
 

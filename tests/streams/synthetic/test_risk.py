@@ -226,10 +226,13 @@ def test_parameters_that_cannot_work_are_refused(act, message):
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (lambda X: np.ones((len(X), 1)), "column for each of the 2 classes: tell the model of all of them"),
+        (lambda X: np.ones((len(X), 1)), "column for each of the 2 classes: announce all classes"),
         (lambda X: None, r"shape \(\) for 2048 instances"),
         (lambda X: X, "expected probabilities: pass predict_proba, not scores"),
-        (lambda X: np.full((len(X), 2), "yes"), "gave .'yes' 'yes'. and so on; expected probabilities"),
+        (
+            lambda X: np.full((len(X), 2), "yes"),
+            "returned .'yes' 'yes'. for the first instance; expected probabilities",
+        ),
         (lambda X: np.full((len(X), 2), np.nan), "expected probabilities"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Predictions that need no instances: what any method should beat."""
+"""Baselines that ignore the features and predict from past labels only."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -12,21 +12,21 @@ from driftline.baselines.columns import RawColumns
 from driftline.types import Indices, Labels, Matrix
 
 
-class Floor(Baseline):
-    """A rule that looks at labels only: all but the parameters and the rule."""
+class LabelOnlyBaseline(Baseline):
+    """Base class of the classifiers that ignore the features."""
 
     def _preparation(self, parameters: Mapping[str, Any], n_columns: int) -> RawColumns:
         return RawColumns(n_columns)
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that not much is to be expected."""
+        """Return tags that tell scikit-learn to expect a poor score."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
 
 
-class NoChange(Floor):
-    """The rule that predicts the last label; before there is one, the first class known.
+class NoChange(LabelOnlyBaseline):
+    """Predict the previous label; before the first label, the first announced class.
 
     Examples
     --------
@@ -35,12 +35,12 @@ class NoChange(Floor):
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     """
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "LastLabel":
-        return LastLabel()
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "NoChangeMethod":
+        return NoChangeMethod()
 
 
-class Majority(Floor):
-    """The rule that predicts the most frequent label so far, the earliest class on ties and before there is one.
+class Majority(LabelOnlyBaseline):
+    """Predict the most frequent label so far; on ties and before the first label, the first class in `classes_`.
 
     Examples
     --------
@@ -49,17 +49,17 @@ class Majority(Floor):
     array(['a', 'b', 'b', 'b'], dtype='<U1')
     """
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "CountedLabels":
-        return CountedLabels(window=0)
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "MajorityMethod":
+        return MajorityMethod(window=0)
 
 
-class WindowedMajority(Floor):
-    """The rule that predicts the most frequent of the last labels, the earliest class on ties and before there is one.
+class WindowedMajority(LabelOnlyBaseline):
+    """Predict the most frequent of the last labels; on ties and before the first label, the first class in `classes_`.
 
     Parameters
     ----------
     window : int, default=200
-        How many of them.
+        Number of last labels that are counted.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class WindowedMajority(Floor):
     def __init__(self, *, window: int = 200) -> None:
         self.window = window
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "CountedLabels":
-        return CountedLabels(parameters["window"])
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "MajorityMethod":
+        return MajorityMethod(parameters["window"])
 
 
-class LastLabel(Keeping):
-    """The method: see `NoChange`."""
+class NoChangeMethod(Keeping):
+    """The method of `NoChange` on class positions."""
 
     _kept: ClassVar[tuple[str, ...]] = ("last",)
 
@@ -85,26 +85,26 @@ class LastLabel(Keeping):
         self._last: Labels = np.zeros(1, np.int64)
 
     def add_class(self) -> None:
-        """Need no room."""
+        """Do nothing: the method stores nothing for a class."""
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the last label for each row."""
         return np.repeat(self._last, len(Z))
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
-        """Predict each label by the one before it."""
+        """Return the label before each row, and store the last one."""
         known = np.concatenate([self._last, labels])
         self._last = known[-1:].copy()
         return known[:-1]
 
 
-class CountedLabels(Keeping):
-    """The method: see `Majority` and `WindowedMajority`.
+class MajorityMethod(Keeping):
+    """The method of `Majority` and `WindowedMajority` on class positions.
 
     Parameters
     ----------
     window : int
-        How many of the last labels count; 0 for all.
+        Number of last labels that are counted; 0 for all.
     """
 
     _kept: ClassVar[tuple[str, ...]] = ("counts", "recent", "n_rows")
@@ -112,11 +112,11 @@ class CountedLabels(Keeping):
     def __init__(self, window: int) -> None:
         self._counts: Indices = np.zeros(0, np.int64)
         self._recent: Labels = np.zeros(window, np.int64)
-        """The last labels: that of row n has place n modulo the window."""
+        """The last labels; the label of row n is at position n modulo the window."""
         self._n_rows: Indices = np.zeros(1, np.int64)
 
     def add_class(self) -> None:
-        """Make room for one more class, with no label yet."""
+        """Add a class with count 0."""
         self._counts = np.append(self._counts, 0)
 
     def predict(self, Z: Matrix) -> Labels:
@@ -124,21 +124,21 @@ class CountedLabels(Keeping):
         return np.full(len(Z), np.argmax(self._counts))
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
-        """Predict each label by those before it."""
+        """Predict each label from those before it, and count it."""
         return advance(labels, self._counts, self._recent, self._n_rows)
 
 
 @kernel
 def advance(labels: Labels, counts: Indices, recent: Labels, n_rows: Indices) -> Labels:
-    """Predict the most frequent label, then count the true one, in the place of the oldest if there is a window."""
+    """Predict the most frequent label, then count the true one; with a window, uncount the label that leaves it."""
     predictions = np.empty(labels.size, np.int64)
     for t in range(labels.size):
         predictions[t] = np.argmax(counts)
         counts[labels[t]] += 1
         if recent.size:
-            place = n_rows[0] % recent.size
+            oldest = n_rows[0] % recent.size
             if n_rows[0] >= recent.size:
-                counts[recent[place]] -= 1
-            recent[place] = labels[t]
+                counts[recent[oldest]] -= 1
+            recent[oldest] = labels[t]
         n_rows[0] += 1
     return predictions

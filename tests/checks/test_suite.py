@@ -17,17 +17,21 @@ from helpers.quick_models import fourier, linear, paper, widened
 QUICK = {"budget": 40, "n_components": 20}
 
 
-def quick(estimator):
-    return estimator.set_params(**{name: QUICK[name] for name in QUICK.keys() & estimator.get_params().keys()})
+def quick(*names):
+    """Return baselines, with small budgets and few components."""
+    estimators = [getattr(baselines, name)() for name in names]
+    for estimator in estimators:
+        estimator.set_params(**{name: QUICK[name] for name in QUICK.keys() & estimator.get_params().keys()})
+    return estimators
 
 
-OURS = [
-    linear(),
+REPRESENTATIVES = [linear(), paper(n_iterations=200, n_subgradients=60), *quick("DWM", "FOGD", "Majority", "RBP")]
+"""One estimator of each family. The others are built from the same parts; the slow tests check them too."""
+OTHERS = [
     fourier(n_components=10),
     linear(deterministic=False),
-    paper(n_iterations=200, n_subgradients=60),
     widened(n_iterations=200, features="fourier", n_components=10),
-    *(quick(getattr(baselines, name)()) for name in baselines.__all__),
+    *quick(*(name for name in baselines.__all__ if name not in {type(each).__name__ for each in REPRESENTATIVES})),
 ]
 BUDGETED = [name for name in baselines.__all__ if "budget" in getattr(baselines, name)().get_params()]
 WEIGHTS = "a step with weight 2 is not two steps"
@@ -47,11 +51,11 @@ THEIRS = {
     },
     GaussianNB(): {
         "check_grouping_into_batches_changes_nothing": "variances are smoothed by that of the latest batch",
-        "check_a_class_that_comes_unannounced_joins_or_is_refused": "the smoothing is set before the class is refused",
+        "check_unannounced_class_is_added_or_refused": "the smoothing is set before the class is refused",
         "check_one_class_is_enough": NARROW,
         "check_constant_columns_do_no_harm": NARROW,
         "check_rows_of_zeros_do_no_harm": NARROW,
-        "check_rows_that_repeat_do_no_harm": NARROW,
+        "check_repeated_rows_do_no_harm": NARROW,
         "check_one_column_is_enough": NARROW,
         "check_scales_do_no_harm": NARROW,
         "check_missing_values_are_refused": "a first batch that is refused leaves it half fitted",
@@ -69,11 +73,13 @@ def expected_failures(estimator):
 
 
 def cases():
-    for estimator in OURS:
+    for estimator in REPRESENTATIVES + OTHERS:
         expected = expected_failures(estimator)
         for subject, check in online_checks(estimator):
             reason = expected.get(check.__name__)
-            marks = [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
+            marks = [] if estimator in REPRESENTATIVES else [pytest.mark.slow]
+            if reason is not None:
+                marks.append(pytest.mark.xfail(reason=reason, strict=True))
             name = "".join(repr(subject).split())
             yield pytest.param(subject, check, marks=marks, id=f"{name}-{check.__name__}")
 
@@ -88,7 +94,7 @@ def test_our_classifiers_keep_to_what_streams_need(estimator, check):
     "check",
     [
         "grouping_into_batches_changes_nothing",
-        "saved_models_go_on_alike",
+        "saved_models_continue_identically",
         "copies_are_independent",
         "memory_is_bounded",
     ],
@@ -140,10 +146,10 @@ def test_all_failures_are_told_at_once_each_with_its_check():
     with pytest.raises(ExceptionGroup, match=r"KeepsAllRows\(\) fails 2 of \d+ checks") as caught:
         check_online_classifier(KeepsAllRows())
     theirs, ours = caught.value.exceptions
-    assert theirs.__notes__ == ["This is check_dont_overwrite_parameters of KeepsAllRows()."]  # `rows` is public
+    assert theirs.__notes__ == ["Raised by check_dont_overwrite_parameters for KeepsAllRows()."]  # `rows` is public
     assert isinstance(ours, AssertionError)
     assert re.match("4,000 rows: expected less than 2,000 bytes more than in the first 2,000 rows", str(ours))
-    assert ours.__notes__ == ["This is check_memory_is_bounded of KeepsAllRows()."]
+    assert ours.__notes__ == ["Raised by check_memory_is_bounded for KeepsAllRows()."]
 
 
 @pytest.mark.parametrize("estimator", [Centroids, LinearSVC(), SGDRegressor(), None])
