@@ -9,6 +9,7 @@ BIN := .venv/bin
 endif
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 .PHONY: help demo test test-all check bench docs linkcheck dist clean
 
@@ -28,11 +29,11 @@ help: ## Show what can be made.
 demo: .venv/demo ## Follow a drifting stream and compare errors with bounds.
 	$(BIN)/driftline demo
 
-test: .venv/test ## Run the tests, but for those marked slow.
-	$(BIN)/python -m pytest -m "not slow"
+test: .venv/test ## Run the tests that are not marked slow, in up to four processes.
+	$(PYTEST) -m "not slow"
 
 test-all: .venv/test ## Run all tests.
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: .venv/check ## Lint, types, docstrings and import contract.
 	$(BIN)/ruff check

@@ -17,17 +17,21 @@ from helpers.quick_models import fourier, linear, paper, widened
 QUICK = {"budget": 40, "n_components": 20}
 
 
-def quick(estimator):
-    return estimator.set_params(**{name: QUICK[name] for name in QUICK.keys() & estimator.get_params().keys()})
+def quick(*names):
+    """Return baselines, with small budgets and few components."""
+    estimators = [getattr(baselines, name)() for name in names]
+    for estimator in estimators:
+        estimator.set_params(**{name: QUICK[name] for name in QUICK.keys() & estimator.get_params().keys()})
+    return estimators
 
 
-OURS = [
-    linear(),
+REPRESENTATIVES = [linear(), paper(n_iterations=200, n_subgradients=60), *quick("DWM", "FOGD", "Majority", "RBP")]
+"""One estimator of each family. The others are built from the same parts; the slow tests check them too."""
+OTHERS = [
     fourier(n_components=10),
     linear(deterministic=False),
-    paper(n_iterations=200, n_subgradients=60),
     widened(n_iterations=200, features="fourier", n_components=10),
-    *(quick(getattr(baselines, name)()) for name in baselines.__all__),
+    *quick(*(name for name in baselines.__all__ if name not in {type(each).__name__ for each in REPRESENTATIVES})),
 ]
 BUDGETED = [name for name in baselines.__all__ if "budget" in getattr(baselines, name)().get_params()]
 WEIGHTS = "a step with weight 2 is not two steps"
@@ -69,11 +73,13 @@ def expected_failures(estimator):
 
 
 def cases():
-    for estimator in OURS:
+    for estimator in REPRESENTATIVES + OTHERS:
         expected = expected_failures(estimator)
         for subject, check in online_checks(estimator):
             reason = expected.get(check.__name__)
-            marks = [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
+            marks = [] if estimator in REPRESENTATIVES else [pytest.mark.slow]
+            if reason is not None:
+                marks.append(pytest.mark.xfail(reason=reason, strict=True))
             name = "".join(repr(subject).split())
             yield pytest.param(subject, check, marks=marks, id=f"{name}-{check.__name__}")
 

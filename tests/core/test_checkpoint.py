@@ -1,4 +1,3 @@
-import contextlib
 import json
 import os
 import zipfile
@@ -165,15 +164,19 @@ def test_the_exact_solver_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("make", [paper, linear])
-@pytest.mark.parametrize("seed", range(150))
-def test_a_flipped_bit_is_found_or_harmless(tmp_path, make, seed):
+def test_a_flipped_bit_is_found_or_harmless(tmp_path, make):
     model, path = saved(tmp_path, make)
-    content = bytearray(path.read_bytes())
-    rng = np.random.default_rng(seed)
-    content[rng.integers(len(content))] ^= 1 << rng.integers(8)
-    path.write_bytes(content)
-    with contextlib.suppress(CheckpointError):
-        assert_same(AMRC.load(path), model)
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    n_found = 0
+    for _ in range(150):
+        damaged = bytearray(content)
+        damaged[rng.integers(len(content))] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged)
+        try:
+            assert_same(AMRC.load(path), model)
+        except CheckpointError:
+            n_found += 1
+    assert n_found > 75
 
 
 def test_saving_into_a_missing_folder_names_it(tmp_path):

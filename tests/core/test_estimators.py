@@ -19,7 +19,7 @@ from driftline import AMRC, CheckpointError, ConfigError, DataError, DriftlineEr
 from driftline.core.features import LinearMap
 from driftline.errors import DataTypeError
 from driftline.types import Answers
-from helpers.quick_models import assert_same, paper, small_stream
+from helpers.quick_models import assert_same, fourier, linear, paper, small_stream, widened
 from helpers.strategies import seeds
 
 
@@ -476,6 +476,11 @@ def test_a_model_is_not_loaded_with_a_feature_map_of_another_width(make, tmp_pat
     assert_same(type(model).load(tmp_path / "model", features=Repeating(2)), model)
 
 
+SLOW_TO_COMPILE = [pytest.param(make, marks=pytest.mark.slow) for make in (paper, widened)]
+"""The kernels of the paper's method are compiled once more for arrays that cannot be written to."""
+
+
+@pytest.mark.parametrize("make", [linear, fourier, *SLOW_TO_COMPILE])
 def test_a_model_goes_on_from_a_pickle_that_cannot_be_written_to(make, tmp_path):
     X, y = small_stream()
     model = make().partial_fit(X[:40], y[:40])

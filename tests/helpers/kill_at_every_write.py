@@ -1,4 +1,6 @@
-"""Kill an evaluation before and after each of its writes, and resume it: python kill_at_every_write.py FOLDER.
+"""Kill an evaluation before and after its writes, and resume it: python kill_at_every_write.py FOLDER STEP.
+
+Of all these points every STEP-th is tried: all of them if STEP is 1.
 
 Every run is a fork of this process, which starts no threads: a library's threads would not survive a fork.
 """
@@ -7,6 +9,7 @@ import os
 import shutil
 import signal
 import sys
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -83,15 +86,14 @@ def forked(function, *arguments):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def main(folder):
+def main(folder, step):
     pace.SAVE_EVERY, pace.SHARE_OF_SAVING, records.MERGED_AT_ONCE = 0.0, np.inf, 3
     loop.SliceLength = HastyLength
     records.arrow()  # loaded here, and kernels too, so that no fork has to
     new_model().partial_fit(X, y)
-    whole, killed, at = folder / "whole", folder / "killed", 0
+    whole, killed = folder / "whole", folder / "killed"
     assert forked(run, whole) == 0
-    while True:
-        at += 1
+    for at in count(1, step):
         code = forked(run_to_its_death, killed, at)
         if code == 0:
             break
@@ -100,8 +102,8 @@ def main(folder):
         assert forked(run, killed) == 0, f"not resumed after being killed at {at}"
         assert forked(compare, killed, whole) == 0, f"not the same after being killed at {at}"
         shutil.rmtree(killed)
-    sys.stdout.write(f"{at - 1}\n")
+    sys.stdout.write(f"{at - step}\n")  # the last point at which it was killed
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

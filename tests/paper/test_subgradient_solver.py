@@ -235,6 +235,20 @@ def test_evaluating_all_rows_and_searching_among_them_give_the_same_iterates(see
         assert np.array_equal(dense[1][order], searched[1][other])
 
 
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.integers(5, 8), st.integers(1, 6))
+def test_rows_of_the_newest_instance_that_are_overwritten_change_no_iterate(seed, c, d):
+    rng = np.random.default_rng(seed)
+    psi, mean, found = rng.normal(size=d), rng.normal(size=(c, d)) / c, []
+    for n_kept in (1, 200):
+        rows = empty_rows(n_kept, d)
+        for _ in range(c):
+            rows = with_class(rows)
+        width, start = 0.3 * np.abs(mean), np.zeros((c, d))
+        found.append(minimize_by_search(rows, 0, psi, mean, width, start, step_sizes(400), 0)[0])
+    assert np.array_equal(*found)
+
+
 @given(seeds, st.integers(1, 5), st.integers(1, 6), st.data())
 def test_no_row_changes_faster_than_its_slope_says(seed, c, d, data):
     rng = np.random.default_rng(seed)
