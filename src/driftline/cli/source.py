@@ -15,7 +15,7 @@ from typing import Any
 from driftline.cli.options import OnBadRow
 from driftline.errors import ConfigError, DataError
 from driftline.streams import Stream, catalogue, load, open_stream
-from driftline.streams.files.options import Numeral
+from driftline.streams.files.options import NameOrPosition
 
 STDIN = "-"
 
@@ -77,7 +77,7 @@ def _numeral(said: Any) -> Any:
     """Return whole numbers in what was said as such; 01 and +1 are names."""
     if isinstance(said, tuple):
         return tuple(map(_numeral, said))
-    return Numeral(said) if isinstance(said, str) and re.fullmatch(r"0|-?[1-9]\d*", said) else said
+    return NameOrPosition(said) if isinstance(said, str) and re.fullmatch(r"0|-?[1-9]\d*", said) else said
 
 
 @contextmanager
