@@ -79,7 +79,7 @@ class Changed(AMRC):
 
 def error(model, X, y):
     """Return the error in %, each row tested before it is learned."""
-    return 100 * float(np.mean(model.prequential(X, y, classes=np.unique(y)).predictions != y))
+    return 100 * float(np.mean(model.prequential(X, y, classes=np.unique(y)).predicted != y))
 
 
 def streams():

@@ -87,10 +87,10 @@ def run(X, y, seed, advance, new_model=AMRC):
         parts.append(model.prequential(X[part], y[part], classes=np.unique(y) if start == 0 else None))
         seconds += time.perf_counter() - begun
         advance(len(X[part]))
-    wrong = np.concatenate([answers.predictions for answers in parts]) != y
-    expected = 1.0 - np.concatenate([answers.probabilities for answers in parts])
+    wrong = np.concatenate([answers.predicted for answers in parts]) != y
+    expected = 1.0 - np.concatenate([answers.label_probabilities for answers in parts])
     bounds = np.concatenate([answers.bounds for answers in parts])
-    charges = np.concatenate([answers.charges for answers in parts])
+    charges = np.concatenate([answers.total_charges for answers in parts])
     whole = len(y) // WINDOW * WINDOW
     windows = np.mean((bounds - expected)[:whole].reshape(-1, WINDOW), axis=1)
     allowed = np.cumsum(charges) + np.sqrt(2.0 * np.arange(1, len(y) + 1) * np.log(1.0 / DELTA))

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from driftline.types import Answers
+from driftline.types import Predictions
 
 
 class Constant(ClassifierMixin, BaseEstimator):
@@ -22,9 +22,8 @@ class Constant(ClassifierMixin, BaseEstimator):
 
     def assess(self, X, y, classes=None, asked=0):
         """Return the label as an answer."""
-        n, unknown = len(X), np.full(len(X), np.nan)
-        zeros = np.zeros(n)
-        return Answers(self.predict(X), unknown, unknown, np.full(n, None), unknown, zeros, zeros.copy())
+        n = len(X)
+        return Predictions.without_bounds(self.predict(X), y, np.zeros(n), np.zeros(n))
 
     def prequential(self, X, y, classes=None, timestamps=None):
         """Return the label as an answer."""

@@ -72,7 +72,7 @@ def error_of(kind, name, scaled=True, **changes):
     seeds = [{"random_state": seed} for seed in SEEDS] if "random_state" in kind().get_params() else [{}]
     models = [kind(scaling="none", **changes, **seed) for seed in seeds]
     return float(
-        np.mean([100 * np.mean(model.prequential(X, y, classes=np.unique(y)).predictions != y) for model in models])
+        np.mean([100 * np.mean(model.prequential(X, y, classes=np.unique(y)).predicted != y) for model in models])
     )
 
 

@@ -95,8 +95,8 @@ def bounds(rows, seed):
     y = np.array([labels[label] for _, label in rows])
     model = driftline.AMRC(random_state=seed)
     answers = model.prequential(X, y)
-    expected = 1.0 - answers.probabilities
-    figures = (100 * part.mean() for part in (expected, answers.charges, answers.bounds))
+    expected = 1.0 - answers.label_probabilities
+    figures = (100 * part.mean() for part in (expected, answers.total_charges, answers.bounds))
     return *figures, expected.sum(), model.mistake_bound(DELTA)
 
 

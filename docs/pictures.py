@@ -208,9 +208,9 @@ def weather() -> tuple[Figure, str]:
     errors, expected, rates, bounds = [], [], [], []
     for block in stream.blocks():
         answers = model.prequential(block.rows, block.labels)  # as evaluate does it
-        errors.append(answers.predictions != block.labels)
-        expected.append(1.0 - answers.probabilities)
-        rates.append(answers.charges)
+        errors.append(answers.predicted != block.labels)
+        expected.append(1.0 - answers.label_probabilities)
+        rates.append(answers.total_charges)
         bounds.append(answers.bounds)
     figure, (axes,) = new_figure(width=8.4)
     styles = {

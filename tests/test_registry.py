@@ -68,7 +68,7 @@ def test_seeds_matter(name):
     one, other = (
         create(name, **small(name), random_state=seed).prequential(X, y, classes=[0, 1, 2]) for seed in (1, 2)
     )
-    assert one.predictions.tolist() != other.predictions.tolist()
+    assert one.predicted.tolist() != other.predicted.tolist()
 
 
 def test_names_are_defaults_that_may_be_changed():

@@ -17,13 +17,12 @@ if TYPE_CHECKING:
         MissingExtraError,
     )
     from driftline.paper import PaperAMRC
-    from driftline.types import Answers, Status, Step, UncertaintySet
+    from driftline.types import Predictions, Status, Step, UncertaintySet
 
     __version__: str
 
 __all__ = [
     "AMRC",
-    "Answers",
     "CheckpointError",
     "ConfigError",
     "DataError",
@@ -31,6 +30,7 @@ __all__ = [
     "DriftlineError",
     "MissingExtraError",
     "PaperAMRC",
+    "Predictions",
     "Status",
     "Step",
     "UncertaintySet",
@@ -38,7 +38,6 @@ __all__ = [
 
 _HOMES = {
     "AMRC": "ensemble",
-    "Answers": "types",
     "CheckpointError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
@@ -46,6 +45,7 @@ _HOMES = {
     "DriftlineError": "errors",
     "MissingExtraError": "errors",
     "PaperAMRC": "paper",
+    "Predictions": "types",
     "Status": "types",
     "Step": "types",
     "UncertaintySet": "types",

@@ -1,5 +1,6 @@
-"""The records that pass between the parts of an AMRC, and the array types they hold."""
+"""Records that pass between the parts of driftline, and the types of the arrays in them."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -76,16 +77,16 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One time step: what was said about an instance before its label was used.
+    """The prediction for one row before its label was used: one row of `Predictions`.
 
     Attributes
     ----------
     probabilities : ndarray of shape (n_classes,)
         The randomised rule ``h_t(·|x_t)``, for the classes known before the label came.
     prediction : int
-        Position of the label that the deterministic rule gave; -1 if no class was known.
+        Position in ``classes_`` of the label that the deterministic rule predicts; -1 if no class was known.
     bound : float
-        The bound on the error of that rule: `error_bound_` before the step.
+        The bound on the error of the randomised rule: `error_bound_` before the step.
     status : Status
         Whether ``bound`` lies in [0, 1 - 1/c].
     excess : float
@@ -93,7 +94,7 @@ class Step:
     label : int
         Position of the true label in ``classes_`` after the step.
     predict_seconds, learn_seconds : float
-        How long it took to say it, and to learn from the label.
+        Time spent predicting the row, and learning from its label.
     """
 
     probabilities: Vector
@@ -122,45 +123,60 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Predicted:
-    """What a learner predicted of some rows before their labels were used."""
+class Predictions:
+    """Predictions for some rows before their labels were used: arrays with one entry for each row.
 
-    predictions: Labels
-    """Positions in the list of classes; -1 if no class was known."""
-    labels: Labels
+    Learners fill it with positions of classes, estimators with the user's labels.
+
+    Attributes
+    ----------
+    predicted : ndarray
+        The predicted labels. Where no class was known yet: position -1, or None in an array of objects.
+    labels : ndarray
+        The true labels.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Probability of each class that was known before the label came; no columns if the classifier has none.
+    label_probabilities : ndarray of float
+        Probability of the true label; 0 if its class was not known, NaN if the classifier has no probabilities.
+    bounds : ndarray of float
+        The bound on the error of the randomised rule; NaN if the classifier has no bound.
+    statuses : ndarray
+        What each bound says, a `Status`; None if the classifier has no bound.
+    is_void : ndarray of bool
+        Whether the bound says nothing of its row: the uncertainty set was empty, or the class of the label not known.
+    charges : ndarray of float
+        What the bound of each row adds to the bound on accumulated mistakes, at most 1; NaN without a bound.
+    excesses : ndarray of float
+        What is added for the part of the row that its bound does not account for, (φ_x - φ)_+.
+    predict_seconds, learn_seconds : ndarray of float
+        Time spent predicting each row, and learning from its label; all of it is learning if both are done at once.
+    """
+
+    predicted: LabelArray
+    labels: LabelArray
+    probabilities: Matrix
+    label_probabilities: Vector
+    bounds: Vector
+    statuses: LabelArray
+    is_void: Flags
+    charges: Vector
+    excesses: Vector
     predict_seconds: Vector
     learn_seconds: Vector
 
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Said(Predicted):
-    """What a learner that bounds its error said of some rows: `Step`s in columns."""
-
-    probabilities: Matrix
-    bounds: Vector
-    rates: Vector
-    """What enters the bound on accumulated mistakes: bounds that need not hold at every step, but on average."""
-    statuses: LabelArray
-    excesses: Vector
+    def __len__(self) -> int:
+        return len(self.labels)
 
     @property
-    def is_new_class(self) -> Flags:
-        """Whether the label of each row had never been seen or announced: a certain mistake."""
-        return np.asarray(self.labels >= self.probabilities.shape[1])
+    def total_charges(self) -> Vector:
+        """What each row adds to the bound on accumulated mistakes."""
+        return self.charges + self.excesses
 
-    @property
-    def given(self) -> Vector:
-        """What the randomised rule gave to the true label of each row."""
-        known = np.flatnonzero(self.labels < self.probabilities.shape[1])
-        given = np.zeros(len(self.labels))
-        given[known] = self.probabilities[known, self.labels[known]]
-        return given
-
-    def steps(self) -> "list[Step]":
-        """Return the rows one by one."""
+    def steps(self) -> Iterator[Step]:
+        """Return the rows one by one, from a record of positions."""
         columns = zip(
             self.probabilities,
-            self.predictions.tolist(),
+            self.predicted.tolist(),
             self.bounds.tolist(),
             self.statuses,
             self.excesses.tolist(),
@@ -169,72 +185,77 @@ class Said(Predicted):
             self.learn_seconds.tolist(),
             strict=True,
         )
-        return [Step(*entries) for entries in columns]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """What a classifier said about some rows before it used their labels: an entry a row.
-
-    Attributes
-    ----------
-    predictions : ndarray
-        Labels; None (in an array of objects) where no class was known yet.
-    probabilities : ndarray of float
-        What the randomised rule, or a probabilistic classifier, gave to the true label; NaN if there is no such thing.
-    bounds : ndarray of float
-        R(U_t); NaN where the classifier has no bound.
-    statuses : ndarray
-        What each bound says, a `Status`; None where the classifier has no bound.
-    charges : ndarray of float
-        What each step adds to the bound on accumulated mistakes; NaN where the classifier has no bound.
-    predict_seconds, learn_seconds : ndarray of float
-        How long it took to say it, and to learn from the label; all of it is learning where both are done at once.
-    """
-
-    predictions: LabelArray
-    probabilities: Vector
-    bounds: Vector
-    statuses: LabelArray
-    charges: Vector
-    predict_seconds: Vector
-    learn_seconds: Vector
+        return (Step(*entries) for entries in columns)
 
     @classmethod
-    def joined(cls, parts: "list[Answers]") -> "Answers":
-        """Return the answers of all parts, one after the other."""
-        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__}
-        return cls(**columns)
+    def concatenate(cls, parts: Sequence["Predictions"]) -> "Predictions":
+        """Return the rows of all parts in order; classes that joined later have probability 0 in earlier parts."""
+        n_classes = max(part.probabilities.shape[1] for part in parts)
+        columns = {name: [getattr(part, name) for part in parts] for name in cls.__slots__}
+        columns["probabilities"] = [np.pad(h, ((0, 0), (0, n_classes - h.shape[1]))) for h in columns["probabilities"]]
+        return cls(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
 
     @classmethod
-    def without_bounds(
+    def with_bounds(
         cls,
-        predictions: LabelArray,
+        *,
+        predicted: Labels,
+        labels: Labels,
+        probabilities: Matrix,
+        bounds: Vector,
+        rates: Vector,
+        statuses: LabelArray,
+        excesses: Vector,
         predict_seconds: Vector,
         learn_seconds: Vector,
-        probabilities: Vector | None = None,
-    ) -> "Answers":
-        """Return the answers of a classifier that has no bounds, and perhaps no probabilities."""
-        unknown = np.full(len(predictions), np.nan)
+    ) -> "Predictions":
+        """Return the predictions of a learner that bounds its error, in positions of classes.
+
+        `rates` are the bounds that need not hold at every step, but on average. A row whose bound is void counts as one
+        mistake among the accumulated ones.
+        """
+        n_classes = probabilities.shape[1]
+        is_known = labels < n_classes
+        label_probabilities = np.zeros(len(labels))
+        label_probabilities[is_known] = probabilities[is_known, labels[is_known]]
+        is_empty = np.array([status is Status.EMPTY for status in statuses])
+        is_void = ~is_known | is_empty
         return cls(
-            predictions=predictions,
-            probabilities=unknown if probabilities is None else probabilities,
-            bounds=unknown,
-            statuses=np.full(len(predictions), None),
-            charges=unknown,
+            predicted=predicted,
+            labels=labels,
+            probabilities=probabilities,
+            label_probabilities=label_probabilities,
+            bounds=bounds,
+            statuses=statuses,
+            is_void=is_void,
+            charges=np.where(is_void, 1.0, np.minimum(rates, 1.0)),
+            excesses=excesses,
             predict_seconds=predict_seconds,
             learn_seconds=learn_seconds,
         )
 
     @classmethod
-    def of_nothing_known(cls, n_rows: int) -> "Answers":
-        """Return the answers of a classifier with bounds that knows no class: certain mistakes."""
+    def without_bounds(
+        cls,
+        predicted: LabelArray,
+        labels: LabelArray,
+        predict_seconds: Vector,
+        learn_seconds: Vector,
+        label_probabilities: Vector | None = None,
+    ) -> "Predictions":
+        """Return the predictions of a classifier that has no bounds, and perhaps no probabilities."""
+        n = len(labels)
+        unknown = np.full(n, np.nan)
         return cls(
-            predictions=np.full(n_rows, None),
-            probabilities=np.zeros(n_rows),
-            bounds=np.ones(n_rows),
-            statuses=np.full(n_rows, Status.LOOSE, dtype=object),
-            charges=np.ones(n_rows),
-            predict_seconds=np.zeros(n_rows),
-            learn_seconds=np.zeros(n_rows),
+            predicted=predicted,
+            labels=labels,
+            probabilities=np.zeros((n, 0)),
+            label_probabilities=unknown if label_probabilities is None else label_probabilities,
+            bounds=unknown,
+            statuses=np.full(n, None),
+            is_void=np.zeros(n, np.bool_),
+            charges=unknown,
+            excesses=np.zeros(n),
+            predict_seconds=predict_seconds,
+            learn_seconds=learn_seconds,
         )

@@ -46,8 +46,8 @@ def test_predictions_are_those_of_capymoas_own_loop(n_classes):
     model = forest()
     answers = model.prequential(X, y, classes=np.arange(n_classes))
     predictions, given = zip(*progressive(X, y, n_classes), strict=True)
-    assert answers.predictions.tolist() == list(predictions)
-    assert np.allclose(answers.probabilities, given)
+    assert answers.predicted.tolist() == list(predictions)
+    assert np.allclose(answers.label_probabilities, given)
     assert model.n_missing_ == 43
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
@@ -56,7 +56,7 @@ def test_labels_of_any_kind_are_predicted_alike():
     X, y = small_stream(n_steps=200, n_classes=3)
     names = np.array(["ant", "bee", "cow"])
     numbered, named = forest().prequential(X, y, [0, 1, 2]), forest().prequential(X, names[y], names)
-    assert named.predictions.tolist() == names[numbered.predictions].tolist()
+    assert named.predicted.tolist() == names[numbered.predicted].tolist()
 
 
 def test_the_evaluation_announces_the_classes():
@@ -102,8 +102,8 @@ def test_copies_pickles_and_clones_go_on_alike():
     expected = model.prequential(X[30:], y[30:])
     for other in copies:
         answers = other.prequential(X[30:], y[30:])
-        assert answers.predictions.tolist() == expected.predictions.tolist()
-        assert np.array_equal(answers.probabilities, expected.probabilities)
+        assert answers.predicted.tolist() == expected.predicted.tolist()
+        assert np.array_equal(answers.label_probabilities, expected.probabilities)
 
 
 def test_a_run_is_resumed_as_if_it_had_not_stopped(tmp_path):

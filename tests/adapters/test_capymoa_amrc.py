@@ -115,7 +115,7 @@ def test_their_evaluators_count_the_mistakes_of_the_native_estimator():
     results = prequential_evaluation(stream, AMRC(stream.get_schema(), random_seed=1), window_size=100)
     answers = driftline.AMRC(random_state=1).prequential(X, y)
     # Of the first row, of which nothing was known, theirs counts the first class of the schema as said.
-    right = (answers.predictions == y).sum() + (y[0] == 0)
+    right = (answers.predicted == y).sum() + (y[0] == 0)
     assert results.accuracy() == pytest.approx(100 * right / len(y))
     stream.restart()
     both = prequential_evaluation_multiple_learners(

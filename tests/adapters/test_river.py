@@ -69,8 +69,8 @@ def test_predictions_are_those_of_rivers_own_evaluation(name, labels, announces)
     predictions, given = progressive(MODELS[name](), X, y)
     answered = [prediction is not None and t > 0 for t, prediction in enumerate(predictions)]
     assert sum(answered) >= 290
-    assert answers.predictions[answered].tolist() == np.array(predictions)[answered].tolist()
-    assert np.allclose(answers.probabilities[10:], given[10:], rtol=1e-12, atol=1e-12, equal_nan=True)
+    assert answers.predicted[answered].tolist() == np.array(predictions)[answered].tolist()
+    assert np.allclose(answers.label_probabilities[10:], given[10:], rtol=1e-12, atol=1e-12, equal_nan=True)
     assert np.isnan(answers.bounds).all()
 
 
@@ -80,7 +80,7 @@ def test_a_model_of_false_and_true_takes_two_labels_of_any_kind_and_no_third():
     two = words != "perhaps"
     model = RiverClassifier(linear_model.LogisticRegression())
     answers = model.prequential(X[two], words[two])
-    assert set(answers.predictions[1:]) == {"no", "yes"}
+    assert set(answers.predicted[1:]) == {"no", "yes"}
     assert model.score(X[two], words[two]) > 0.7
     with pytest.raises(DataError, match=r"LogisticRegression supports two classes only.*OneVsRestClassifier"):
         model.partial_fit(X[~two], words[~two])
@@ -92,7 +92,7 @@ def test_predictions_are_made_after_rows_that_nobody_asked_about():
     one.partial_fit(X[:100], y[:100], classes=[0, 1])
     other.prequential(X[:100], y[:100], classes=[0, 1])
     said, expected = one.prequential(X[100:], y[100:]), other.prequential(X[100:], y[100:])
-    assert np.array_equal(said.predictions, expected.predictions)
+    assert np.array_equal(said.predicted, expected.predicted)
     assert np.array_equal(said.probabilities, expected.probabilities)
     assert not np.isnan(said.probabilities).any()
 
@@ -100,10 +100,10 @@ def test_predictions_are_made_after_rows_that_nobody_asked_about():
 def test_before_it_has_learned_all_announced_classes_are_alike():
     X, y = small_stream(n_classes=3)
     answers = RiverClassifier(naive_bayes.GaussianNB()).assess(X, y, classes=[0, 1, 2])
-    assert answers.predictions.tolist() == [0] * len(X)
-    assert np.allclose(answers.probabilities, 1 / 3)
+    assert answers.predicted.tolist() == [0] * len(X)
+    assert np.allclose(answers.label_probabilities, 1 / 3)
     unannounced = RiverClassifier(naive_bayes.GaussianNB()).assess(X, y)
-    assert unannounced.predictions.tolist() == [None] * len(X)
+    assert unannounced.predicted.tolist() == [None] * len(X)
     assert not unannounced.probabilities.any()
     with pytest.raises(NotFittedError):
         RiverClassifier(naive_bayes.GaussianNB()).predict(X)
@@ -143,7 +143,7 @@ def test_the_model_given_configures_several_runs_and_stays_as_it_is():
     given = MODELS["forest"]()
     first, second = RiverClassifier(given), RiverClassifier(given)
     one, other = first.prequential(X, y), second.prequential(X, y)
-    assert one.predictions.tolist() == other.predictions.tolist()
+    assert one.predicted.tolist() == other.predicted.tolist()
     assert given.predict_proba_one({"x0": 0.0}) == {}
     assert first.model_ is not given
     assert first.model_.predict_one({"x0": 0.0, "x1": 0.0, "x2": 0.0}) is not None
@@ -156,11 +156,11 @@ def test_copies_pickles_and_clones_go_on_alike(name):
     copies = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
     expected = model.prequential(X[30:], y[30:])
     for other in copies:
-        assert other.prequential(X[30:], y[30:]).predictions.tolist() == expected.predictions.tolist()
+        assert other.prequential(X[30:], y[30:]).predicted.tolist() == expected.predicted.tolist()
     again = clone(model)
     assert not hasattr(again, "classes_")
     again.partial_fit(X[:30], y[:30])
-    assert again.prequential(X[30:], y[30:]).predictions.tolist() == expected.predictions.tolist()
+    assert again.prequential(X[30:], y[30:]).predicted.tolist() == expected.predicted.tolist()
 
 
 def test_a_run_is_resumed_as_if_it_had_not_stopped(tmp_path):

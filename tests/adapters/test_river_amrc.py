@@ -83,9 +83,9 @@ def test_the_same_rows_give_what_the_native_estimator_says_in_blocks():
     answers = driftline.AMRC(**QUICK).prequential(X, y)
     said = followed(AMRC(**QUICK), dictionaries(X), y.tolist())
     assert answers.bounds.tolist() == [bound for _, _, bound, _ in said]
-    assert answers.predictions.tolist() == [prediction for _, prediction, _, _ in said]
+    assert answers.predicted.tolist() == [prediction for _, prediction, _, _ in said]
     given = [h.get(label, 0.0) for (h, *_), label in zip(said, y.tolist(), strict=True)]
-    assert np.allclose(answers.probabilities, given, rtol=1e-12, atol=1e-12)
+    assert np.allclose(answers.label_probabilities, given, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
@@ -513,7 +513,7 @@ def test_rows_that_were_changed_in_between_are_warned_of_once():
 def test_rivers_amrc_in_our_evaluation_errs_as_ours_does():
     X, y = scenario("text")
     answers = driftline.adapters.RiverClassifier(AMRC(**QUICK)).prequential(X, y)
-    assert answers.predictions[1:].tolist() == driftline.AMRC(**QUICK).prequential(X, y).predictions[1:].tolist()
+    assert answers.predicted[1:].tolist() == driftline.AMRC(**QUICK).prequential(X, y).predicted[1:].tolist()
 
 
 def test_a_table_is_asked_about_as_a_loop_over_its_rows_is_while_labels_are_late():

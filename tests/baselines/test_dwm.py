@@ -40,7 +40,7 @@ def test_the_rule_is_that_of_kolter_and_maloof(seed, rule, n_classes):
     twin = PlainMajority(nominal, n_classes, **rule)
     model = DWM(nominal=nominal, **rule)
     said = [twin.step(x, label) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
-    assert model.prequential(X, y, classes=range(n_classes)).predictions.tolist() == said
+    assert model.prequential(X, y, classes=range(n_classes)).predicted.tolist() == said
     assert weights(model).tolist() == twin.weights
 
 
@@ -63,14 +63,14 @@ def test_weights_stay_between_the_threshold_and_one(seed, rule):
 def test_experts_come_and_go_with_the_concepts():
     X, y = changing(1, 2000, MIXED, 4, lasts=250)
     model, sizes = DWM(nominal=MIXED, period=10), []
-    wrong = model.prequential(X[:250], y[:250]).predictions != y[:250]
+    wrong = model.prequential(X[:250], y[:250]).predicted != y[:250]
     for start in range(250, 2000, 50):
         part = slice(start, start + 50)
-        wrong = np.append(wrong, model.prequential(X[part], y[part]).predictions != y[part])
+        wrong = np.append(wrong, model.prequential(X[part], y[part]).predicted != y[part])
         sizes.append(len(weights(model)))
     assert max(sizes) >= 5
     assert min(np.diff(sizes)) < 0
-    alone = DWM(nominal=MIXED, max_experts=1, period=10_000).prequential(X, y).predictions != y
+    alone = DWM(nominal=MIXED, max_experts=1, period=10_000).prequential(X, y).predicted != y
     assert wrong[250:].mean() < alone[250:].mean() - 0.05
 
 
@@ -82,7 +82,7 @@ def test_grouping_rows_into_blocks_changes_nothing(seed, cuts):
     def parts(places):
         model = DWM(nominal=MIXED, period=5)
         blocks = np.split(np.arange(120), places)
-        return model, [p for rows in blocks for p in model.prequential(X[rows], y[rows]).predictions.tolist()]
+        return model, [p for rows in blocks for p in model.prequential(X[rows], y[rows]).predicted.tolist()]
 
     whole, predicted = parts([])
     for places in (np.unique(cuts).astype(int), np.arange(1, 120)):
@@ -101,8 +101,8 @@ def test_a_saved_model_continues_identically(tmp_path_factory, seed, cut):
     loaded = DWM.load(path)
     assert_same(loaded, model)
     assert loaded.nominal == MIXED
-    predictions = model.prequential(X[cut:], y[cut:]).predictions
-    assert loaded.prequential(X[cut:], y[cut:]).predictions.tolist() == predictions.tolist()
+    predictions = model.prequential(X[cut:], y[cut:]).predicted
+    assert loaded.prequential(X[cut:], y[cut:]).predicted.tolist() == predictions.tolist()
     assert_same(loaded, model)
     assert loaded.n_missing_ == model.n_missing_
 
@@ -116,7 +116,7 @@ def test_prediction_changes_nothing_and_says_what_comes_next():
     assert_same(model, twin)
     for t in range(100, 120):
         assert predictions[t - 100] == twin.predict(X[t : t + 1])[0]
-    assert predictions[0] == twin.prequential(X[100:101], y[100:101]).predictions[0]
+    assert predictions[0] == twin.prequential(X[100:101], y[100:101]).predicted[0]
 
 
 def test_a_class_first_seen_in_mid_stream_joins():
@@ -127,7 +127,7 @@ def test_a_class_first_seen_in_mid_stream_joins():
     first = int(np.argmax(y == 2))
     assert first >= 150
     assert model.classes_.tolist() == [*dict.fromkeys(y[:150].tolist()), 2]
-    assert set(answers.predictions[1:first]) <= {0, 1}
+    assert set(answers.predicted[1:first]) <= {0, 1}
     assert 2 in model.predict(X)
     assert model.n_steps_ == 200
 

@@ -37,7 +37,7 @@ def floor(request):
 def test_predictions_are_those_of_the_labels_before(floor, y):
     model = floor()
     twin = TWINS[type(model).__name__]
-    said = model.prequential(rows(y), y, classes=range(4)).predictions.tolist()
+    said = model.prequential(rows(y), y, classes=range(4)).predicted.tolist()
     assert said == [twin(y[:t]) for t in range(len(y))]
     assert model.predict(rows(y)).tolist() == [twin(y)] * len(y)
 
@@ -46,9 +46,9 @@ def test_predictions_are_those_of_the_labels_before(floor, y):
 @given(labels, st.lists(st.integers(1, 39), max_size=4))
 def test_grouping_rows_into_blocks_changes_nothing(floor, y, cuts):
     whole, model, y = floor(), floor(), np.array(y)
-    predicted = whole.prequential(rows(y), y).predictions.tolist()
+    predicted = whole.prequential(rows(y), y).predicted.tolist()
     blocks = [part for part in np.split(np.arange(len(y)), np.unique(cuts).astype(int)) if part.size]
-    assert [p for part in blocks for p in model.prequential(rows(part), y[part]).predictions.tolist()] == predicted
+    assert [p for part in blocks for p in model.prequential(rows(part), y[part]).predicted.tolist()] == predicted
     assert_same(model, whole)
 
 
@@ -57,14 +57,14 @@ def test_a_saved_model_continues_identically(floor, tmp_path):
     model = floor().partial_fit(rows(y), y)
     model.save(tmp_path / "floor")
     loaded = type(model).load(tmp_path / "floor")
-    predictions = model.prequential(rows(y), y[::-1]).predictions.tolist()
-    assert loaded.prequential(rows(y), y[::-1]).predictions.tolist() == predictions
+    predictions = model.prequential(rows(y), y[::-1]).predicted.tolist()
+    assert loaded.prequential(rows(y), y[::-1]).predicted.tolist() == predictions
     assert_same(loaded, model)
 
 
 def test_the_first_class_known_is_predicted_before_there_is_a_label(floor):
     answers = floor().assess([[0.0], [1.0]], ["b", "a"], classes=["a", "b"])
-    assert answers.predictions.tolist() == ["a", "a"]
+    assert answers.predicted.tolist() == ["a", "a"]
 
 
 def test_a_class_that_joins_can_be_predicted(floor):
@@ -83,7 +83,7 @@ def test_missing_values_are_counted_and_do_not_matter(floor):
 def test_a_window_longer_than_the_stream_is_none():
     y = np.random.default_rng(0).integers(0, 3, 150)
     windowed, counted = WindowedMajority().prequential(rows(y), y), Majority().prequential(rows(y), y)
-    assert windowed.predictions.tolist() == counted.predictions.tolist()
+    assert windowed.predicted.tolist() == counted.predicted.tolist()
 
 
 def test_a_window_without_a_row_is_refused():

@@ -25,13 +25,13 @@ def test_grouping_rows_into_blocks_changes_no_bit(name):
     X[::37, 1] = np.nan
     y[:150] %= 2
     whole = small(name)
-    expected = whole.prequential(X, y, classes=[0, 1]).predictions
+    expected = whole.prequential(X, y, classes=[0, 1]).predicted
     rng = np.random.default_rng(0)
     for places in (np.arange(1, 400), np.unique(rng.integers(1, 400, 20))):
         model = small(name)
         parts = [model.prequential(X[r], y[r], classes=[0, 1]) for r in np.split(np.arange(400), places)[:1]]
         parts += [model.prequential(X[r], y[r]) for r in np.split(np.arange(400), places)[1:]]
-        assert np.array_equal(np.concatenate([part.predictions for part in parts]), expected)
+        assert np.array_equal(np.concatenate([part.predicted for part in parts]), expected)
         assert_same(model, whole)
 
 

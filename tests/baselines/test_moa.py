@@ -43,7 +43,7 @@ def ours(X, y, nominal, **rule):
     model, predictions, sizes = DWM(nominal=nominal, **rule), [], []
     for t in range(len(X)):
         answers = model.prequential(X[t : t + 1], y[t : t + 1], classes=None if t else range(N_CLASSES))
-        predictions.append(answers.predictions[0])
+        predictions.append(answers.predicted[0])
         sizes.append(len(model._learner.state()["method/weights"]))
     return np.array(predictions), np.array(sizes)
 

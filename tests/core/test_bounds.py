@@ -6,20 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline import ConfigError
-from driftline.core.bounds import MistakeLedger, charge
+from driftline.core.bounds import MistakeBound
 from driftline.kernels.simplex import support_value
 from driftline.paper import rules, theorem
 from driftline.paper.exact_solver import ExactSolver
 from driftline.paper.protocols import status_of
-from driftline.types import Rule, Said, Status, UncertaintySet
+from driftline.types import Predictions, Rule, Status, UncertaintySet
 from helpers.strategies import problems, seeds
 
 
-def said(bound, status=Status.OK, label=0, excess=0.0):
-    """What was said of one row."""
-    return Said(
+def one_row(bound, status=Status.OK, label=0, excess=0.0):
+    """Return the prediction for one row."""
+    return Predictions.with_bounds(
         probabilities=np.array([[0.5, 0.5]]),
-        predictions=np.array([0]),
+        predicted=np.array([0]),
         bounds=np.array([bound]),
         rates=np.array([bound]),
         statuses=np.array([status], dtype=object),
@@ -31,24 +31,24 @@ def said(bound, status=Status.OK, label=0, excess=0.0):
 
 
 def test_mistakes_are_bounded_by_the_sum_of_risks_and_azuma():
-    ledger = MistakeLedger()
+    ledger = MistakeBound()
     for bound in [0.5, 0.25, 0.125] * 10:
-        ledger.add(said(bound, excess=0.1))
+        ledger.add(one_row(bound, excess=0.1))
     assert ledger.mistakes(0.1) == pytest.approx(8.75 + 3.0 + math.sqrt(2 * 30 * math.log(10)))
     assert ledger.rate(0.1) == pytest.approx(ledger.mistakes(0.1) / 30)
     assert ledger.mean_excess == pytest.approx(0.1)
 
 
 def test_no_more_mistakes_are_bounded_than_there_were_steps():
-    ledger = MistakeLedger()
-    ledger.add(said(3.0, Status.LOOSE, excess=7.0))
+    ledger = MistakeBound()
+    ledger.add(one_row(3.0, Status.LOOSE, excess=7.0))
     assert ledger.total_bound == 1
     assert ledger.mistakes(0.05) == 1
 
 
-@pytest.mark.parametrize("void", [said(-2.0, Status.EMPTY), said(0.3, label=2)])
+@pytest.mark.parametrize("void", [one_row(-2.0, Status.EMPTY), one_row(0.3, label=2)])
 def test_a_step_whose_risk_bounds_nothing_counts_as_a_mistake(void):
-    ledger = MistakeLedger()
+    ledger = MistakeBound()
     ledger.add(void)
     assert ledger.total_bound == 1
     assert ledger.n_void == 1
@@ -57,7 +57,7 @@ def test_a_step_whose_risk_bounds_nothing_counts_as_a_mistake(void):
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, math.nan])
 def test_delta_must_be_a_probability(delta):
     with pytest.raises(ConfigError, match="delta must lie strictly between 0 and 1"):
-        MistakeLedger().mistakes(delta)
+        MistakeBound().mistakes(delta)
 
 
 def random_truth(rng, n, c):
@@ -91,8 +91,8 @@ def test_mean_charges_bound_the_error_where_an_offset_covers_too_little(seed, c,
     weights = rng.normal(size=(c, 2))
     rule = Rule(weights, support_value(weights @ instances[0]))  # covers the first instance only
     risk = 1 - (p.T @ instances * weights).sum() + rule.offset
-    rows = [said(risk, status_of(risk, c), excess=rules.excess(rule, psi)) for psi in instances]
-    charges = p.sum(axis=1) @ [np.add(*charge(row))[0] for row in rows]
+    rows = [one_row(risk, status_of(risk, c), excess=rules.excess(rule, psi)) for psi in instances]
+    charges = p.sum(axis=1) @ [row.total_charges[0] for row in rows]
     assert error_probability(p, instances, rule) <= charges + 1e-9
 
 

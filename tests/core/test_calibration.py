@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline.core.calibration import Certificate
+from driftline.core.calibration import CalibratedBound
 from driftline.kernels import calibration as constants
 from helpers.strategies import seeds
 
@@ -60,7 +60,7 @@ def twin(losses, coverage, top):
 @pytest.mark.parametrize("name", SHAPES)
 def test_bounds_equal_their_formulas(name, coverage):
     losses = losses_of(SHAPES[name], seed=1)
-    ours, theirs = Certificate(coverage).advance(losses, 3), twin(losses, coverage, 2 / 3)
+    ours, theirs = CalibratedBound(coverage).update(losses, 3), twin(losses, coverage, 2 / 3)
     assert np.allclose(ours, theirs, rtol=1e-9)
 
 
@@ -68,7 +68,7 @@ def test_bounds_equal_their_formulas(name, coverage):
 def test_the_bound_holds_at_nearly_all_steps_where_the_error_is_known(name):
     covered = []
     for seed in range(10):
-        bounds, _ = Certificate(0.95).advance(losses_of(SHAPES[name], seed), 2)
+        bounds, _ = CalibratedBound(0.95).update(losses_of(SHAPES[name], seed), 2)
         covered.append(np.mean(bounds[200:] >= SHAPES[name][200:]))
     assert np.mean(covered) >= 0.95
 
@@ -77,13 +77,13 @@ def test_the_bound_holds_at_nearly_all_steps_where_the_error_is_known(name):
 def test_the_rate_bound_holds_on_average_and_is_close(name):
     for seed in range(5):
         losses = losses_of(SHAPES[name], seed)
-        _, rates = Certificate(0.95).advance(losses, 2)
+        _, rates = CalibratedBound(0.95).update(losses, 2)
         assert 0.0 < rates.mean() - losses.mean() < 0.05
 
 
 def test_a_higher_coverage_gives_a_higher_bound():
     losses = losses_of(SHAPES["swinging"], seed=0)
-    low, high = (Certificate(coverage).advance(losses, 2)[0] for coverage in (0.8, 0.99))
+    low, high = (CalibratedBound(coverage).update(losses, 2)[0] for coverage in (0.8, 0.99))
     assert low.mean() < high.mean()
 
 
@@ -91,13 +91,13 @@ def test_a_higher_coverage_gives_a_higher_bound():
 @given(seeds, st.integers(1, 12), st.sampled_from([2, 5]))
 def test_of_windows_better_than_guessing_few_have_more_mistakes_than_bounds(seed, period, c):
     """Whoever makes the losses, and knows the bounds: here they strike in every so-manieth window."""
-    certificate, top, n_windows = Certificate(0.95), 1 - 1 / c, 300
+    certificate, top, n_windows = CalibratedBound(0.95), 1 - 1 / c, 300
     rng = np.random.default_rng(seed)
     failed = np.zeros(2)
     for window in range(n_windows):
         strikes = window % period == 0
         losses = np.full(100, top if strikes else 0.02 * rng.random())
-        bounds, rates = certificate.advance(losses, c)
+        bounds, rates = certificate.update(losses, c)
         if losses.mean() <= top:
             failed += (losses.sum() > bounds.sum() + 1e-9, losses.sum() > rates.sum() + 1e-9)
     z = math.log(20) - 1
@@ -109,12 +109,12 @@ def test_of_windows_better_than_guessing_few_have_more_mistakes_than_bounds(seed
 def test_bounds_lie_between_0_and_guessing_and_grouping_does_not_matter(seed, c):
     rng = np.random.default_rng(seed)
     losses = rng.random(250) ** rng.integers(1, 9)
-    whole, parts = Certificate(0.9), Certificate(0.9)
-    together = whole.advance(losses, c)
-    first, second = parts.advance(losses[:99], c), parts.advance(losses[99:], c)
+    whole, parts = CalibratedBound(0.9), CalibratedBound(0.9)
+    together = whole.update(losses, c)
+    first, second = parts.update(losses[:99], c), parts.update(losses[99:], c)
     assert np.array_equal(together, np.concatenate([first, second], axis=1))
     assert np.all((np.array(together) >= 0) & (np.array(together) <= 1 - 1 / c))
     assert whole.bound(c) == parts.bound(c)
-    restored = Certificate(0.9)
+    restored = CalibratedBound(0.9)
     restored.restore(whole.state())
-    assert np.array_equal(restored.advance(losses, c), whole.advance(losses, c))
+    assert np.array_equal(restored.update(losses, c), whole.update(losses, c))

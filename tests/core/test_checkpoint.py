@@ -81,7 +81,7 @@ def test_a_file_that_lacks_an_array_is_refused(tmp_path):
     content, arrays = checkpoint.read_checkpoint(path)
     del arrays["drift/origin"]
     checkpoint.write_checkpoint(path, content, arrays)
-    with pytest.raises(CheckpointError, match="lacks 'origin': it was saved by another driftline"):
+    with pytest.raises(CheckpointError, match="lacks 'origin': it was saved by another version of driftline"):
         AMRC.load(path)
 
 
@@ -150,7 +150,7 @@ def test_a_newer_version_and_a_wrong_checksum_are_refused(tmp_path):
     with pytest.raises(CheckpointError, match="checksum does not match"):
         AMRC.load(path)
     rewritten(path, lambda header, arrays: header.update(version=99))
-    with pytest.raises(CheckpointError, match="format version 99, and this driftline reads up to 1"):
+    with pytest.raises(CheckpointError, match="format version 99, and this driftline reads up to 2"):
         AMRC.load(path)
     rewritten(path, lambda header, arrays: header.update(format="something"))
     with pytest.raises(CheckpointError, match="its format is 'something'"):

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftline.core.columns import Columns
+from driftline.core.columns import PaperColumns
 from helpers.strategies import moderate
 
 tables = arrays(float, st.tuples(st.integers(2, 12), st.just(3)), elements=moderate)
@@ -11,10 +11,8 @@ holed = arrays(float, st.tuples(st.integers(2, 12), st.just(3)), elements=st.one
 
 
 def after(X, scaling):
-    columns = Columns(scaling)
-    columns.start(X)
-    for x in X[:-1]:
-        columns.observe(x)
+    columns = PaperColumns(scaling, X)
+    columns.update(X[:-1])
     return columns
 
 

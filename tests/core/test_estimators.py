@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler
 from driftline import AMRC, CheckpointError, ConfigError, DataError, DriftlineError
 from driftline.core.features import LinearMap
 from driftline.errors import DataTypeError
-from driftline.types import Answers
+from driftline.types import Predictions
 from helpers.quick_models import assert_same, fourier, linear, paper, small_stream, widened
 from helpers.strategies import seeds
 
@@ -33,7 +33,7 @@ def irregular(seed, n_steps=60):
 
 def said(answers):
     """The columns without the times, which no two runs share."""
-    names = ("predictions", "probabilities", "bounds", "statuses", "charges")
+    names = ("predicted", "label_probabilities", "bounds", "statuses", "charges")
     return {name: getattr(answers, name).tolist() for name in names}
 
 
@@ -45,7 +45,7 @@ def test_grouping_rows_into_blocks_changes_nothing(make, seed, cuts, timed, dete
     def parts(places):
         model, blocks = make(deterministic=deterministic), np.split(np.arange(60), places)
         answers = [model.prequential(X[rows], y[rows], timestamps=times[rows] if timed else None) for rows in blocks]
-        return model, said(Answers.joined(answers))
+        return model, said(Predictions.concatenate(answers))
 
     whole, answered = parts([])
     for places in (np.unique(cuts), np.arange(1, 60)):
@@ -58,7 +58,7 @@ def test_grouping_rows_into_blocks_changes_nothing(make, seed, cuts, timed, dete
     steps = list(stepped.steps(X, y, timestamps=timestamps))
     assert_same(stepped, whole)
     assert [step.bound for step in steps] == answered["bounds"]
-    assert [step.expected_mistake for step in steps] == [1 - h for h in answered["probabilities"]]
+    assert [step.expected_mistake for step in steps] == [1 - h for h in answered["label_probabilities"]]
 
 
 @settings(max_examples=8)
@@ -294,7 +294,7 @@ def test_errors_are_of_one_family_and_are_value_errors():
 def test_an_option_changed_in_mid_stream_is_refused(make):
     X, y = small_stream()
     model = make().fit(X, y)
-    with pytest.raises(ConfigError, match="order changed since the first call; call fit to begin anew"):
+    with pytest.raises(ConfigError, match="order changed since the first call; call fit to start again"):
         model.set_params(order=0).partial_fit(X, y)
     assert model.set_params(order=1, deterministic=False).partial_fit(X, y).n_steps_ == 120
 

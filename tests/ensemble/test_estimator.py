@@ -187,7 +187,7 @@ def test_one_wild_value_does_not_ruin_the_model():
     X = rng.normal(size=(1500, 3))
     y = (X[:, 0] > 0).astype(int)
     X[100, 0] = -99999.0
-    wrong = AMRC(features="linear").prequential(X, y).predictions != y
+    wrong = AMRC(features="linear").prequential(X, y).predicted != y
     assert wrong[200:].mean() < 0.08
 
 

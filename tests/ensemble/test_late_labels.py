@@ -47,14 +47,14 @@ def test_weights_go_by_what_was_said_then_and_by_what_is_said_now(rows):
     trust, waiting = np.array([0.5, 0.5]), []
     for t in range(50, 150):
         x, z = X[t : t + 1], learner._columns.prepare(X[t : t + 1])
-        said = learner._say(z)[0]
+        said = learner._member_probabilities(z)[0]
         waiting.append((z, said, np.array([then @ said, now @ said])))
         assert np.allclose(model.predict_proba(x)[0], trust @ waiting[-1][2], atol=1e-12)
         model.observe(x)
         if len(waiting) > DELAY:
             z, said, ways = waiting.pop(0)
             late = t - DELAY
-            then, now = reweighed(then, said, y[late]), reweighed(now, learner._say(z)[0], y[late])
+            then, now = reweighed(then, said, y[late]), reweighed(now, learner._member_probabilities(z)[0], y[late])
             trust = reweighed(trust, ways, y[late])
             model.partial_fit(X[late : late + 1], y[late : late + 1])
             assert np.allclose(model.members_["weight"], trust @ np.array([then, now]), rtol=1e-9)
@@ -76,9 +76,9 @@ def test_the_bound_goes_by_what_was_said_when_rows_were_observed(rows):
     said = model.predict_proba(X[50:51])
     model.observe(X[50:51])
     model.partial_fit(X[51:100], y[51:100])
-    twin = copy.deepcopy(model._learner.certificate)
+    twin = copy.deepcopy(model._learner.calibration)
     model.partial_fit(X[50:51], y[50:51])
-    twin.advance(1.0 - said[0, y[50:51]], 2)
+    twin.update(1.0 - said[0, y[50:51]], 2)
     assert model.calibrated_bound_ == twin.bound(2)
 
 
@@ -147,7 +147,7 @@ def test_a_class_that_joins_while_rows_wait_was_expected_by_nobody(rows):
     model.observe(X[50:60])
     model.partial_fit(X[60:61], [7])
     waiting = model._learner._pending.state()
-    for name in ("said", "ways", "h"):
+    for name in ("member_probabilities", "scheme_probabilities", "probabilities"):
         assert waiting[name].shape[-1] == 3
         assert not waiting[name][..., 2].any()
     model.partial_fit(X[50:60], np.full(10, 7))
@@ -170,7 +170,7 @@ def test_rows_count_again_from_the_last_that_waited_on_however_they_are_grouped(
     said = [model.prequential(X[a:b], y[a:b]) for a, b in pairwise(100 + np.array([0, *cuts]))]
     singly = [twin.prequential(X[t : t + 1], y[t : t + 1]) for t in range(100, 200)]
     assert_same(model, twin)
-    for name in ("bounds", "probabilities"):
+    for name in ("bounds", "label_probabilities"):
         one, other = (np.concatenate([getattr(answers, name) for answers in each]) for each in (said, singly))
         assert np.array_equal(one, other)
 
@@ -178,8 +178,9 @@ def test_rows_count_again_from_the_last_that_waited_on_however_they_are_grouped(
 def test_an_interruption_comes_after_all_rows_wait(rows, monkeypatch):
     X, y = rows
     model, twin = (AMRC(features="linear").partial_fit(X[:50], y[:50]) for _ in range(2))
-    say = type(model._learner)._say
-    monkeypatch.setattr(type(model._learner), "_say", lambda *given: signal.raise_signal(signal.SIGINT) or say(*given))
+    predict = type(model._learner)._member_probabilities
+    interrupted = lambda *given: signal.raise_signal(signal.SIGINT) or predict(*given)  # noqa: E731
+    monkeypatch.setattr(type(model._learner), "_member_probabilities", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.observe(X[50:60])
     monkeypatch.undo()

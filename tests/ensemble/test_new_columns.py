@@ -48,7 +48,7 @@ def test_a_new_column_is_used_as_if_it_had_been_there_and_missing(features):
     blind = copy.deepcopy(grown)
     grown.add_columns(2)
     errors = {
-        name: (model.prequential(rows[400:], y[400:]).predictions != y[400:])[200:].mean()
+        name: (model.prequential(rows[400:], y[400:]).predicted != y[400:])[200:].mean()
         for name, model, rows in (("ahead", ahead, X), ("grown", grown, X), ("blind", blind, X[:, :1]))
     }
     assert errors["blind"] > 0.3
@@ -156,7 +156,7 @@ def test_steps_that_began_with_fewer_columns_are_refused():
     steps = model.steps(X, y, classes=[0, 1])
     next(steps)
     twin = copy.deepcopy(model.add_columns(1))
-    with pytest.raises(DataError, match="more columns since these steps began"):
+    with pytest.raises(DataError, match="columns were added to the model since these steps began"):
         next(steps)
     wider = np.column_stack([X, X[:, 0]])
     assert_same(model.partial_fit(wider, y), twin.partial_fit(wider, y))

@@ -5,14 +5,14 @@ import pytest
 
 from driftline import ConfigError
 from driftline.evaluation import Course, compare
-from driftline.types import Answers, Block
+from driftline.types import Block, Predictions
 
 
 def course_of(wrong):
     n = len(wrong)
     labels = np.zeros(n, np.int64)
     course = Course(["x"])
-    answers = Answers.without_bounds(np.asarray(wrong, np.int64), np.zeros(n), np.zeros(n))
+    answers = Predictions.without_bounds(np.asarray(wrong, np.int64), labels, np.zeros(n), np.zeros(n))
     course.add(Block(np.zeros((n, 1)), labels, np.full(n, np.nan)), answers)
     return course
 

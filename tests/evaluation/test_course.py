@@ -13,7 +13,8 @@ from driftline.evaluation import course as module
 from driftline.evaluation.course import MOST_WINDOWS, SHORTEST_WINDOW, Stretch
 from driftline.registry import create
 from driftline.streams import ArrayStream, RotatingGaussians
-from driftline.types import Answers, Block
+from driftline.types import Block, Predictions
+from helpers.predictions import predictions_with_bounds
 from helpers.strategies import seeds
 
 
@@ -22,15 +23,12 @@ def some(n, d, c, seed):
     rows = rng.normal(size=(n, d)) + 1e6
     rows[rng.random((n, d)) < 0.1] = np.nan
     labels = rng.choice(np.array(["ham", "spam", "eggs"])[:c], n)
-    answers = Answers.of_nothing_known(n)
-    answers.probabilities[:] = rng.random(n)
-    answers.bounds[:] = rng.random(n)
-    answers.charges[:] = 1.5 * rng.random(n)
+    answers = predictions_with_bounds(np.full(n, None), rng.random(n), rng.random(n), charges=1.5 * rng.random(n))
     return Block(rows, labels, np.arange(n) / 2.0), answers
 
 
 def part(answers, which):
-    return Answers(**{name: getattr(answers, name)[which] for name in Answers.__slots__})
+    return Predictions(**{name: getattr(answers, name)[which] for name in Predictions.__slots__})
 
 
 def fed(block, answers, cuts=()):
@@ -74,9 +72,9 @@ def test_windows_hold_what_their_rows_say(n, seed):
         rows = slice(first, first + window.n_rows)
         first += window.n_rows
         assert window.mistakes == window.n_rows  # nothing was predicted
-        assert window.expected == pytest.approx(np.sum(1.0 - answers.probabilities[rows]))
-        assert window.rates == pytest.approx(np.minimum(answers.charges[rows], 1.0).sum())
-        assert window.charges == pytest.approx(answers.charges[rows].sum())
+        assert window.expected == pytest.approx(np.sum(1.0 - answers.label_probabilities[rows]))
+        assert window.rates == pytest.approx(np.minimum(answers.total_charges[rows], 1.0).sum())
+        assert window.charges == pytest.approx(answers.total_charges[rows].sum())
         assert window.end_time == block.times[rows][-1]
         for place, label in enumerate(course.classes):
             chosen = block.rows[rows][block.labels[rows] == label]
@@ -87,7 +85,7 @@ def test_windows_hold_what_their_rows_say(n, seed):
             assert np.isnan(means[k, place, ~there]).all()
     assert first == n
     assert course.bins[0].sum() == n
-    assert course.bins[1].sum() == pytest.approx(np.sum(1.0 - answers.probabilities))
+    assert course.bins[1].sum() == pytest.approx(np.sum(1.0 - answers.label_probabilities))
     for place, label in enumerate(course.classes):
         chosen = block.rows[block.labels == label]
         there = ~np.isnan(chosen).all(axis=0)

@@ -155,7 +155,7 @@ def test_late_labels_are_learned_after_so_many_rows(tmp_path):
         if t > delay:
             twin.partial_fit(X[t - delay - 1 : t - delay], y[t - delay - 1 : t - delay])
             answers = twin.assess(X[t : t + 1], y[t : t + 1])
-            assert records["prediction"][t] == answers.predictions[0]
+            assert records["prediction"][t] == answers.predicted[0]
             assert records["bound"][t] == answers.bounds[0]
         else:
             assert records["prediction"][t] is None
@@ -381,9 +381,9 @@ def test_the_randomised_rule_begins_its_draws_anew_with_each_label(tmp_path):
 def test_an_assessment_of_a_block_draws_as_predict_does():
     X, y = small_stream()
     model = plain(deterministic=False, **QUICK).partial_fit(X, y)
-    together = model.assess(X, y).predictions
+    together = model.assess(X, y).predicted
     assert np.array_equal(together, model.predict(X))
-    assert together[10:].tolist() == model.assess(X[10:], y[10:], asked=10).predictions.tolist()
+    assert together[10:].tolist() == model.assess(X[10:], y[10:], asked=10).predicted.tolist()
 
 
 class Plain:
@@ -601,7 +601,7 @@ def test_a_class_that_the_classifier_does_not_know_gets_no_probability(tmp_path)
         run(model, ArrayStream(X[y == 2], y[y == 2]), tmp_path / "third")
     examined = PartialFitExaminee(model, np.arange(3))
     answers = examined.assess(Block(X[y == 2][:1], y[y == 2][:1], np.full(1, np.nan)), 0)
-    assert answers.probabilities[0] == 0.0
+    assert answers.label_probabilities[0] == 0.0
 
 
 def test_late_labels_are_learned_one_at_a_time(tmp_path):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from driftline import CheckpointError, DataError, MissingExtraError, Status
 from driftline.evaluation import read_records, records
 from driftline.evaluation.records import METADATA, RecordWriter, list_parts
-from driftline.types import Answers, Block
+from driftline.types import Block
+from helpers.predictions import predictions_with_bounds
 
 
 def block_of(steps, label_of=lambda step: step % 3):
@@ -17,7 +18,7 @@ def block_of(steps, label_of=lambda step: step % 3):
     labels = np.array([label_of(step) for step in steps])
     bounds = np.where(numbers % 2 == 0, np.nan, numbers)
     statuses = np.array([None if step % 2 == 0 else Status.OK for step in steps], dtype=object)
-    answers = Answers(labels, numbers / 1e6, bounds, statuses, bounds, np.zeros(n), np.zeros(n))
+    answers = predictions_with_bounds(labels, numbers / 1e6, bounds, statuses=statuses)
     return Block(np.zeros((n, 1)), labels, np.full(n, np.nan)), answers, np.zeros(n, np.int64)
 
 

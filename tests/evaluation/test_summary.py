@@ -10,14 +10,10 @@ from sklearn.metrics import cohen_kappa_score
 from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.summary import Tally, _share_above
 from driftline.streams import ArrayStream
-from driftline.types import Answers, Status
+from driftline.types import Status
+from helpers.predictions import predictions_with_bounds
 from helpers.quick_models import QUICK, linear, plain, small_stream
 from helpers.strategies import seeds
-
-
-def answers_of(predictions, probabilities, bounds):
-    n = len(predictions)
-    return Answers(predictions, probabilities, bounds, np.full(n, "ok"), bounds, np.full(n, 0.5), np.full(n, 0.25))
 
 
 def summary_of(tally):
@@ -36,7 +32,7 @@ def test_the_figures_are_those_of_the_whole_however_it_was_cut(seed, n_classes, 
     h, bounds = rng.random(n), rng.random(n)
     tally = Tally(window)
     for part in np.split(np.arange(n), sorted(cuts)):
-        tally.add(y[part], answers_of(said[part], h[part], bounds[part]))
+        tally.add(y[part], predictions_with_bounds(said[part], h[part], bounds[part], seconds=(0.5, 0.25)))
     summary = summary_of(tally)
     assert summary.error == np.mean(y != said)
     assert summary.mistakes == np.sum(y != said)
@@ -66,7 +62,7 @@ def test_bounds_count_with_their_excess_up_to_one_and_as_they_are_where_the_set_
     bounds, charges = np.array([0.2, 5.0, -0.4, np.nan]), np.array([0.3, 1.4, 1.0, 1.0])
     statuses = np.array([Status.OK, Status.LOOSE, Status.EMPTY, Status.EMPTY], dtype=object)
     tally = Tally(4)
-    tally.add(np.zeros(4), Answers(np.zeros(4), np.ones(4), bounds, statuses, charges, np.zeros(4), np.zeros(4)))
+    tally.add(np.zeros(4), predictions_with_bounds(np.zeros(4), np.ones(4), bounds, statuses=statuses, charges=charges))
     summary = summary_of(tally)
     assert summary.mean_bound == pytest.approx((0.3 + 1.0 - 0.4 + 0.0) / 4)
     assert summary.bound_statuses == {"ok": 1, "loose": 1, "empty": 2}
@@ -75,12 +71,12 @@ def test_bounds_count_with_their_excess_up_to_one_and_as_they_are_where_the_set_
 def test_the_kappa_against_no_change_is_the_share_of_its_mistakes_avoided():
     tally = Tally(10)
     y = np.array([0, 1, 0, 1, 0])
-    tally.add(y, answers_of(np.array([0, 1, 0, 0, 0]), np.ones(5), np.ones(5)))
+    tally.add(y, predictions_with_bounds(np.array([0, 1, 0, 0, 0]), np.ones(5), np.ones(5)))
     summary = summary_of(tally)
     assert summary.no_change_error == 1.0
     assert summary.kappa_no_change == pytest.approx(1 - 0.2)
     constant = Tally(10)
-    constant.add(np.zeros(5, int), answers_of(np.zeros(5, int), np.ones(5), np.ones(5)))
+    constant.add(np.zeros(5, int), predictions_with_bounds(np.zeros(5, int), np.ones(5), np.ones(5)))
     assert summary_of(constant).kappa_no_change is None
 
 

@@ -66,7 +66,7 @@ def test_accumulated_mistakes_are_those_of_the_randomised_rule():
     answers = PaperAMRC(features="linear", **LINEAR["parameters"]).prequential(X, y, classes=[0, 1])
     result = simulation("mistakes", n_steps=300, first_seed=2).perform(None)
     places = np.array(result["times"]) - 1
-    assert result["mistakes"] == pytest.approx(np.cumsum(1 - answers.probabilities)[places])
+    assert result["mistakes"] == pytest.approx(np.cumsum(1 - answers.label_probabilities)[places])
     assert result["bounds"] == pytest.approx(np.cumsum(answers.bounds)[places])
 
 
@@ -173,7 +173,7 @@ def test_mistakes_on_a_stream_are_followed_row_by_row(tmp_path, monkeypatch):
     model = PaperAMRC(features="linear", scaling="none", n_iterations=50)
     answers = model.prequential(scaled, y, classes=[0, 1])
     t = np.arange(1, 61)
-    assert amrc.y == pytest.approx(np.cumsum(1 - answers.probabilities) / t)
+    assert amrc.y == pytest.approx(np.cumsum(1 - answers.label_probabilities) / t)
     assert bound.y == pytest.approx(np.cumsum(answers.bounds) / t + np.sqrt(2 * np.log(20) / t))
     assert list(amrc.x) == t.tolist()
     assert len(made.findings) == 1

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from driftline.types import Answers
+from driftline.types import Predictions
 
 
 class Centroids(ClassifierMixin, BaseEstimator):
@@ -102,8 +102,8 @@ class JoiningCentroids(Centroids):
         for t in range(len(X)):
             parts.append(self.assess(X[t : t + 1], y[t : t + 1]))
             self.partial_fit(X[t : t + 1], y[t : t + 1], classes)
-        return Answers.joined(parts)
+        return Predictions.concatenate(parts)
 
     def assess(self, X, y, classes=None, asked=0):
         said = self.predict(X) if hasattr(self, "classes_") else np.full(len(X), None)
-        return Answers.without_bounds(said, np.zeros(len(X)), np.zeros(len(X)))
+        return Predictions.without_bounds(said, np.asarray(y), np.zeros(len(X)), np.zeros(len(X)))

@@ -239,7 +239,7 @@ class AssessesOtherwise(JoiningCentroids):
     def assess(self, X, y, classes=None, asked=0):
         said = super().assess(X, y)
         if asked == 0 and hasattr(self, "classes_"):
-            said.predictions[:] = self.classes_[0]
+            said.predicted[:] = self.classes_[0]
         return said
 
 

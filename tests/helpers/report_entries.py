@@ -5,7 +5,8 @@ import numpy as np
 from driftline.evaluation import Course
 from driftline.evaluation.summary import Tally
 from driftline.report import ReportEntry
-from driftline.types import Answers, Block, Status
+from driftline.types import Block, Predictions, Status
+from helpers.predictions import predictions_with_bounds
 
 BLOCK = 4096
 
@@ -58,12 +59,9 @@ def _answers(rng, block, labels, places, error, has_bound):
     n = len(places)
     is_wrong = rng.random(n) < error
     said = np.array(labels, dtype=object)[(places + is_wrong) % len(labels)]
-    answers = Answers.without_bounds(said, np.zeros(n), np.zeros(n))
+    answers = Predictions.without_bounds(said, block.labels, np.zeros(n), np.zeros(n))
     if has_bound:
-        answers = Answers.of_nothing_known(n)
-        answers.predictions[:] = said
-        answers.probabilities[:] = 1.0 - error - 0.1 * rng.random(n)
-        answers.bounds[:] = error + 0.2 + 0.1 * rng.random(n)
-        answers.charges[:] = error + 0.1 + 0.1 * rng.random(n)
-        answers.statuses[:] = Status.OK
+        label_probabilities = 1.0 - error - 0.1 * rng.random(n)
+        bounds, charges = (error + least + 0.1 * rng.random(n) for least in (0.2, 0.1))
+        answers = predictions_with_bounds(said, label_probabilities, bounds, charges=charges)
     return answers

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from driftline.core.features import LinearFourierMap
 from driftline.ensemble.plan import MemberPlan, SpacePlan
-from driftline.ensemble.space import FourierFeatures, Space, ages_of
+from driftline.ensemble.space import Space, ages_of
 from driftline.kernels.replay import draw_age, support, uniform
 from helpers import reference_kernels
 from helpers.strategies import moderate, seeds
@@ -68,7 +69,7 @@ PLANS = {
 
 
 def new_space(plan, c, p, *, scale=0.0, n_components=4):
-    features = FourierFeatures(scale=scale, n_components=n_components, seed=[0])
+    features = LinearFourierMap(scale=scale, n_components=n_components, seed=[0])
     features.start(p)
     space = Space(plan, features, features.transform(np.zeros((1, p))).shape[1], [0])
     for _ in range(c):

@@ -62,7 +62,7 @@ def test_rows_are_filled_scaled_and_cut_off_as_their_formulas_say(seed):
     X[30, 0] = 1e9
     X[rng.integers(0, 15), 1] = rng.choice([1e9, -1e9, 0.5])
     made = RunningColumns(4, standardises=True)
-    parts = np.concatenate([made.advance(X[:17]), made.advance(X[17:])])
+    parts = np.concatenate([made.update(X[:17]), made.update(X[17:])])
     assert np.allclose(parts, scaled(X), rtol=1e-9, atol=1e-12)
     assert made.n_missing == np.isnan(X).sum()
 
@@ -72,7 +72,7 @@ def test_columns_that_are_not_scaled_are_filled_only(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 3))
     X[rng.random(X.shape) < 0.2] = np.nan
-    Z = RunningColumns(3, standardises=False).advance(X)
+    Z = RunningColumns(3, standardises=False).update(X)
     assert np.array_equal(Z[~np.isnan(X)], X[~np.isnan(X)])
     assert np.isfinite(Z).all()
 
@@ -82,9 +82,9 @@ def test_columns_that_are_not_scaled_are_filled_only(seed):
 def test_a_wild_value_does_not_ruin_the_scale(wild, at):
     X = np.random.default_rng(0).normal(size=(500, 1))
     calm, shaken = (RunningColumns(1, standardises=True) for _ in range(2))
-    calm.advance(X)
+    calm.update(X)
     X[at] = wild
-    shaken.advance(X)
+    shaken.update(X)
     rows = np.array([[-1.0], [0.0], [1.0]])
     assert np.allclose(shaken.prepare(rows), calm.prepare(rows), atol=0.1)
 
@@ -92,8 +92,8 @@ def test_a_wild_value_does_not_ruin_the_scale(wild, at):
 def test_a_column_that_changes_its_unit_is_followed():
     rng = np.random.default_rng(0)
     columns = RunningColumns(1, standardises=True)
-    columns.advance(rng.normal(size=(1000, 1)))
-    columns.advance(1000.0 * rng.normal(size=(4000, 1)))
+    columns.update(rng.normal(size=(1000, 1)))
+    columns.update(1000.0 * rng.normal(size=(4000, 1)))
     later = columns.prepare(1000.0 * rng.normal(size=(500, 1)))
     assert 0.5 < later.std() < 2.0
 
@@ -102,7 +102,7 @@ def test_a_column_that_changes_its_unit_is_followed():
 def test_preparing_rows_does_not_take_them_in(seed):
     X = np.random.default_rng(seed).normal(size=(10, 2))
     made = RunningColumns(2, standardises=True)
-    made.advance(X)
+    made.update(X)
     one_by_one = np.concatenate([made.prepare(x[None]) for x in X])
     assert np.array_equal(made.prepare(X), one_by_one)
-    assert np.array_equal(made.advance(X[:1]), one_by_one[:1])
+    assert np.array_equal(made.update(X[:1]), one_by_one[:1])

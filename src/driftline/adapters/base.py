@@ -4,7 +4,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.online_classifier import OnlineClassifier
 from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError
-from driftline.types import Answers, LabelArray, Labels, Matrix, Predicted, State, Vector
+from driftline.types import LabelArray, Labels, Matrix, Predictions, State, Vector
 
 
 class ForeignModel(Protocol):
@@ -40,13 +40,6 @@ class ForeignModel(Protocol):
         """Learn the label of an instance."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Given(Predicted):
-    """What was predicted of some rows, and what was given to their true labels: NaN without probabilities."""
-
-    given: Vector
-
-
 class RowLearner:
     """A learner that passes rows to a foreign model one at a time.
 
@@ -60,7 +53,7 @@ class RowLearner:
         self.model = model
         self.new_label: Any = None
         """The label of the class that `add_class` adds."""
-        self.asks = True
+        self.predicts_first = True
         """Whether it predicts rows before it learns them; `partial_fit` switches that off to save time."""
         self.n_steps = 0
         self.n_missing = 0
@@ -75,38 +68,38 @@ class RowLearner:
         self.model.check_can_add_class()
         self.model.classes.append(self.new_label)
 
-    def most_likely(self, X: Matrix) -> Labels:
-        """Return the position of the label predicted for each row."""
-        return self.foresee(X, np.zeros(len(X), np.int64)).predictions
+    def predict_indices(self, X: Matrix) -> Labels:
+        """Return the position of the class predicted for each row."""
+        return np.array(self._predict_and_learn(X, None)[0])
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return the probability of each class for each row; raise a ConfigError if the model has none."""
-        shares = self._ask_and_learn(X, None)[1]
+        shares = self._predict_and_learn(X, None)[1]
         if None in shares:
             raise ConfigError(f"{self.model.name} has no probabilities; use predict")
         return np.array(shares)
 
-    def foresee(self, X: Matrix, labels: Labels) -> Given:
-        """Return what is predicted for rows; changes nothing."""
-        return _given(labels, *self._ask_and_learn(X, None))
+    def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
+        """Return the predictions for rows, with their labels beside them; changes nothing."""
+        return _in_columns(labels, *self._predict_and_learn(X, None))
 
-    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Given:  # time does not matter
-        """Predict each row, then learn its label; one beyond the known classes, which comes alone, adds one."""
-        return _given(labels, *self._ask_and_learn(X, labels.tolist()))
+    def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:  # time does not matter
+        """Predict each row, then learn its label; a label beyond the known classes, alone in its call, adds one."""
+        return _in_columns(labels, *self._predict_and_learn(X, labels.tolist()))
 
-    def _ask_and_learn(
+    def _predict_and_learn(
         self, X: Matrix, labels: list[int] | None
     ) -> tuple[list[int], list[list[float] | None], list[float], list[float]]:
         """Return, for each row, the prediction, the probabilities, and the seconds for predicting and learning."""
-        predictions, given, asking, learning = [], [], [], []
+        predicted, probabilities, predict_seconds, learn_seconds = [], [], [], []
         missing = np.isnan(X).sum(axis=1).tolist()
         clock, model, known = time.perf_counter, self.model, self.n_classes
         for t, row in enumerate(X.tolist()):
-            begun = clock()
+            start = clock()
             try:
                 instance = model.to_instance(row)
-                prediction, shares = self._asked(instance) if self.asks or labels is None else (-1, None)
-                asked = clock()
+                position, shares = self._predict(instance) if self.predicts_first or labels is None else (-1, None)
+                middle = clock()
                 if labels is not None:
                     if labels[t] == self.n_classes:
                         self.add_class()
@@ -120,13 +113,13 @@ class RowLearner:
                 place = f"row {t} of X" if labels is None else f"the row that follows the {self.n_steps} learned"
                 remedy = "; it has missing values: fill them first" if missing[t] else ""
                 raise DataError(f"{model.name} cannot use {place} ({type(error).__name__}: {error}){remedy}") from error
-            predictions.append(prediction)
-            given.append(shares)
-            asking.append(asked - begun)
-            learning.append(0.0 if labels is None else clock() - asked)
-        return predictions, given, asking, learning
+            predicted.append(position)
+            probabilities.append(shares)
+            predict_seconds.append(middle - start)
+            learn_seconds.append(0.0 if labels is None else clock() - middle)
+        return predicted, probabilities, predict_seconds, learn_seconds
 
-    def _asked(self, instance: Any) -> tuple[int, list[float] | None]:
+    def _predict(self, instance: Any) -> tuple[int, list[float] | None]:
         """Return prediction and probabilities, scaled to sum to 1; equal ones if the model gives no usable ones."""
         n = self.n_classes
         if n == 0:
@@ -148,30 +141,26 @@ class RowLearner:
         )
 
 
-def _given(
+def _in_columns(
     labels: Labels,
-    predictions: list[int],
-    shares: list[list[float] | None],
-    asking: list[float],
-    learning: list[float],
-) -> Given:
-    pairs = zip(shares, labels.tolist(), strict=True)
-    given = [math.nan if each is None else each[label] if label < len(each) else 0.0 for each, label in pairs]
-    return Given(
-        predictions=np.array(predictions),
-        labels=labels,
-        given=np.array(given),
-        predict_seconds=np.array(asking),
-        learn_seconds=np.array(learning),
+    predicted: list[int],
+    probabilities: list[list[float] | None],
+    predict_seconds: list[float],
+    learn_seconds: list[float],
+) -> Predictions:
+    pairs = zip(probabilities, labels.tolist(), strict=True)
+    of_labels = [math.nan if h is None else h[label] if label < len(h) else 0.0 for h, label in pairs]
+    return Predictions.without_bounds(
+        np.array(predicted), labels, np.array(predict_seconds), np.array(learn_seconds), np.array(of_labels)
     )
 
 
-class ForeignClassifier(OnlineClassifier[Given]):
+class ForeignClassifier(OnlineClassifier):
     """Base class of classifiers from other libraries: everything but the parameters and the model."""
 
     _learner: RowLearner
     _columns: list[str]
-    _at_once = 1  # the library may refuse a row: those before it are learned then
+    _max_batch_rows = 1  # the library may refuse a row: those before it are learned then
 
     def _start(self, X: Any, rows: Matrix, expected: LabelArray) -> None:
         names: Iterable[Any] = getattr(X, "columns", (f"x{j}" for j in range(rows.shape[1])))
@@ -199,17 +188,17 @@ class ForeignClassifier(OnlineClassifier[Given]):
             The estimator itself.
         """
         block = self._begin(X, y, classes, timestamps)
-        self._learner.asks = False
+        self._learner.predicts_first = False
         try:
             for _ in self._advance(block):
                 pass
         finally:
-            self._learner.asks = True
+            self._learner.predicts_first = True
         return self
 
-    def _places(self, labels: list[Any]) -> Labels:
+    def _leading_positions(self, labels: list[Any]) -> Labels:
         self._learner.new_label = labels[0]
-        return super()._places(labels)
+        return super()._leading_positions(labels)
 
     @property
     def model_(self) -> Any:
@@ -230,15 +219,11 @@ class ForeignClassifier(OnlineClassifier[Given]):
         ndarray of shape (n_samples, n_classes)
             Probabilities, columns in the order of `classes_`.
         """
-        rows = self._readable(X)
+        rows = self._read_fitted(X)
         return self._learner.probabilities(rows)
 
-    def _answers(self, said: Given, asked: int | None = None) -> Answers:
-        predictions = self._labels_at(said.predictions)
-        return Answers.without_bounds(predictions, said.predict_seconds, said.learn_seconds, said.given)
-
-    def _answers_of_nothing_known(self, n_rows: int) -> Answers:
-        return Answers.without_bounds(np.full(n_rows, None), np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows))
+    def _predictions_without_classes(self, labels: LabelArray) -> Predictions:
+        return replace(super()._predictions_without_classes(labels), label_probabilities=np.zeros(len(labels)))
 
 
 def column_positions(columns: list[str], wanted: Iterable[Any]) -> list[int]:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from driftline._jit import kernel
-from driftline.baselines.base import Baseline, Keeping
+from driftline.baselines.base import Baseline
 from driftline.baselines.linear import dot
 from driftline.baselines.supports import predicted_class
+from driftline.core.state import ArrayState
 from driftline.types import Indices, Labels, Matrix, Vector
 
 KERNEL_SCALES = (0.1, 1.0, 10.0)
@@ -49,7 +50,7 @@ class AdaRaker(Baseline):
     >>> from driftline.baselines import AdaRaker
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((AdaRaker().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((AdaRaker().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 
@@ -68,7 +69,7 @@ class AdaRaker(Baseline):
         return AdaRakerMethod(n_columns, parameters["n_components"], np.random.default_rng(seed))
 
 
-class AdaRakerMethod(Keeping):
+class AdaRakerMethod(ArrayState):
     """The method of `AdaRaker` on prepared rows. Axes of its arrays: class, memory, scale, feature."""
 
     _kept = ("directions", "theta", "q", "h", "count")

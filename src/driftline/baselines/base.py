@@ -5,18 +5,19 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from driftline.core.columns import RunningColumns
+from driftline.core.columns import ColumnPreparer, RunningColumns
 from driftline.core.online_classifier import OnlineClassifier
+from driftline.core.state import Stateful, nested_state, restore_parts
 from driftline.errors import ConfigError
-from driftline.types import Labels, Matrix, Predicted, State, Vector
+from driftline.types import Labels, Matrix, Predictions, State, Vector
 from driftline.utils.validation import flag, one_of, positions, real_number, source_of_seeds, whole_number
 
 
-class BaselineMethod(Protocol):
+class BaselineMethod(Stateful, Protocol):
     """A method on prepared rows and class positions, without scaling, labels and files."""
 
     def add_class(self) -> None:
@@ -28,45 +29,19 @@ class BaselineMethod(Protocol):
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
         """Predict each row, then learn its label, one of a known class; return the predictions."""
 
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-
-    def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
-
-
-class Preparation(Protocol):
-    """What is done with raw columns before a method sees them."""
-
-    @property
-    def n_missing(self) -> int:
-        """Number of missing values met."""
-
-    def prepare(self, X: Matrix) -> Matrix:
-        """Return the rows as each would be prepared if it were the next; changes nothing."""
-
-    def advance(self, X: Matrix) -> Matrix:
-        """Return the rows prepared, each by the statistics up to it, which then stay."""
-
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-
-    def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
-
 
 class MethodLearner:
     """A method on prepared columns.
 
     Parameters
     ----------
-    columns : Preparation
+    columns : ColumnPreparer
         What prepares the rows.
     method : BaselineMethod
         What learns from them.
     """
 
-    def __init__(self, columns: Preparation, method: BaselineMethod) -> None:
+    def __init__(self, columns: ColumnPreparer, method: BaselineMethod) -> None:
         self._columns = columns
         self._method = method
         self.n_steps = 0
@@ -82,72 +57,46 @@ class MethodLearner:
         self._method.add_class()
         self.n_classes += 1
 
-    def most_likely(self, X: Matrix) -> Labels:
+    def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the label predicted for each raw row of X; -1 if no class is known."""
         if self.n_classes == 0:
             return np.full(len(X), -1)
         return self._method.predict(self._columns.prepare(X))
 
-    def foresee(self, X: Matrix, labels: Labels) -> Predicted:
-        """Return what is predicted for raw rows; changes nothing."""
-        start = time.perf_counter()
-        predictions = self.most_likely(X)
-        return self._predicted(predictions, labels, predicting=time.perf_counter() - start)
+    def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
+        """Return the predictions for raw rows, with their labels beside them; changes nothing."""
+        n, start = len(labels), time.perf_counter()
+        predicted = self.predict_indices(X)
+        return Predictions.without_bounds(predicted, labels, np.full(n, (time.perf_counter() - start) / n), np.zeros(n))
 
-    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predicted:  # time does not matter
-        """Predict each raw row, then learn its label; a label beyond the known classes, which comes alone, adds one."""
-        start = time.perf_counter()
-        new = self.most_likely(X) if labels[0] >= self.n_classes else None
+    def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:  # time does not matter
+        """Predict each raw row, then learn its label; a label beyond the known classes, alone in its call, adds one."""
+        n, start = len(labels), time.perf_counter()
+        without_new_class = self.predict_indices(X) if labels[0] >= self.n_classes else None
         while labels[0] >= self.n_classes:
             self.add_class()
-        predictions = self._method.advance(self._columns.advance(X), labels)
-        self.n_steps += len(X)
-        return self._predicted(predictions if new is None else new, labels, learning=time.perf_counter() - start)
-
-    def _predicted(
-        self, predictions: Labels, labels: Labels, predicting: float = 0.0, learning: float = 0.0
-    ) -> Predicted:
-        n = len(labels)
-        return Predicted(
-            predictions=predictions,
-            labels=labels,
-            predict_seconds=np.full(n, predicting / n),
-            learn_seconds=np.full(n, learning / n),
-        )
+        predicted = self._method.advance(self._columns.update(X), labels)
+        if without_new_class is not None:
+            predicted = without_new_class
+        self.n_steps += n
+        return Predictions.without_bounds(predicted, labels, np.zeros(n), np.full(n, (time.perf_counter() - start) / n))
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        columns = {f"columns/{name}": array for name, array in self._columns.state().items()}
-        method = {f"method/{name}": array for name, array in self._method.state().items()}
-        return columns | method | {"n_steps": np.array([self.n_steps])}
+        """Return the arrays that `restore` needs."""
+        return nested_state(self._parts()) | {"n_steps": np.array([self.n_steps])}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        for name, part in (("columns/", self._columns), ("method/", self._method)):
-            owned: State = {key.removeprefix(name): value for key, value in state.items() if key.startswith(name)}
-            part.restore(owned)
+        restore_parts(self._parts(), state)
         self.n_steps = int(state["n_steps"][0])
 
+    def _parts(self) -> dict[str, Stateful]:
+        return {"columns": self._columns, "method": self._method}
+
     def __setstate__(self, fields: dict[str, Any]) -> None:
-        """Continue from a pickle, whose arrays may lie in a file that cannot be written to."""
+        """Restore from a pickle; arrays are copied because a memory-mapped file is read-only."""
         self.__dict__.update(fields)
         self.restore(self.state())
-
-
-class Keeping:
-    """A part whose state is some arrays, kept in attributes."""
-
-    _kept: ClassVar[tuple[str, ...]]
-    """Their names, without the underscore."""
-
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        return {name: getattr(self, f"_{name}").copy() for name in self._kept}
-
-    def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
-        for name in self._kept:
-            setattr(self, f"_{name}", state[name].copy())
 
 
 Check = Callable[[str, Any], Any]
@@ -195,7 +144,7 @@ CHECKS: dict[str, Check] = {
 """The check of each parameter; a parameter has the same meaning in every method."""
 
 
-class Baseline(OnlineClassifier[Predicted]):
+class Baseline(OnlineClassifier):
     """Base class of the baselines: everything but the parameters and the method.
 
     Attributes
@@ -215,9 +164,9 @@ class Baseline(OnlineClassifier[Predicted]):
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> MethodLearner:
         n_columns = rows.shape[1]
-        return MethodLearner(self._preparation(parameters, n_columns), self._method(parameters, n_columns, seed))
+        return MethodLearner(self._column_preparer(parameters, n_columns), self._method(parameters, n_columns, seed))
 
-    def _preparation(self, parameters: Mapping[str, Any], n_columns: int) -> Preparation:
+    def _column_preparer(self, parameters: Mapping[str, Any], n_columns: int) -> ColumnPreparer:
         return RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
 
     @abstractmethod

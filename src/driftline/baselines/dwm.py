@@ -7,7 +7,6 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
-from driftline.baselines.columns import RawColumns
 from driftline.baselines.naive_bayes import (
     Experts,
     copy_expert,
@@ -18,6 +17,7 @@ from driftline.baselines.naive_bayes import (
     resized,
     with_room_for_codes,
 )
+from driftline.core.columns import RawColumns
 from driftline.errors import ConfigError
 from driftline.types import Indices, Labels, Matrix, State, Vector
 
@@ -59,7 +59,7 @@ class DWM(Baseline):
     >>> from driftline.baselines import DWM
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((DWM(period=10).prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((DWM(period=10).prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 
@@ -78,7 +78,7 @@ class DWM(Baseline):
         self.max_experts = max_experts
         self.nominal = nominal
 
-    def _preparation(self, parameters: Mapping[str, Any], n_columns: int) -> RawColumns:
+    def _column_preparer(self, parameters: Mapping[str, Any], n_columns: int) -> RawColumns:
         return RawColumns(n_columns, parameters["nominal"])
 
     def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "DWMMethod":

@@ -37,7 +37,7 @@ class FOGD(Baseline):
     >>> from driftline.baselines import FOGD
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((FOGD().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((FOGD().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

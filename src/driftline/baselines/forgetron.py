@@ -37,7 +37,7 @@ class Forgetron(Baseline):
     >>> from driftline.baselines import Forgetron
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((Forgetron(budget=20).prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((Forgetron(budget=20).prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

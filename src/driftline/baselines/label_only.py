@@ -7,15 +7,16 @@ import numpy as np
 from sklearn.utils import Tags
 
 from driftline._jit import kernel
-from driftline.baselines.base import Baseline, Keeping
-from driftline.baselines.columns import RawColumns
+from driftline.baselines.base import Baseline
+from driftline.core.columns import RawColumns
+from driftline.core.state import ArrayState
 from driftline.types import Indices, Labels, Matrix
 
 
 class LabelOnlyBaseline(Baseline):
     """Base class of the classifiers that ignore the features."""
 
-    def _preparation(self, parameters: Mapping[str, Any], n_columns: int) -> RawColumns:
+    def _column_preparer(self, parameters: Mapping[str, Any], n_columns: int) -> RawColumns:
         return RawColumns(n_columns)
 
     def __sklearn_tags__(self) -> Tags:
@@ -31,7 +32,7 @@ class NoChange(LabelOnlyBaseline):
     Examples
     --------
     >>> from driftline.baselines import NoChange
-    >>> NoChange().prequential([[0], [0], [0], [0]], ["b", "b", "a", "a"], classes=["a", "b"]).predictions
+    >>> NoChange().prequential([[0], [0], [0], [0]], ["b", "b", "a", "a"], classes=["a", "b"]).predicted
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     """
 
@@ -45,7 +46,7 @@ class Majority(LabelOnlyBaseline):
     Examples
     --------
     >>> from driftline.baselines import Majority
-    >>> Majority().prequential([[0], [0], [0], [0]], ["b", "b", "a", "a"], classes=["a", "b"]).predictions
+    >>> Majority().prequential([[0], [0], [0], [0]], ["b", "b", "a", "a"], classes=["a", "b"]).predicted
     array(['a', 'b', 'b', 'b'], dtype='<U1')
     """
 
@@ -65,7 +66,7 @@ class WindowedMajority(LabelOnlyBaseline):
     --------
     >>> from driftline.baselines import WindowedMajority
     >>> X, y = [[0]] * 6, [0, 0, 0, 1, 1, 1]
-    >>> WindowedMajority(window=3).prequential(X, y).predictions.tolist()
+    >>> WindowedMajority(window=3).prequential(X, y).predicted.tolist()
     [None, 0, 0, 0, 0, 1]
     """
 
@@ -76,7 +77,7 @@ class WindowedMajority(LabelOnlyBaseline):
         return MajorityMethod(parameters["window"])
 
 
-class NoChangeMethod(Keeping):
+class NoChangeMethod(ArrayState):
     """The method of `NoChange` on class positions."""
 
     _kept: ClassVar[tuple[str, ...]] = ("last",)
@@ -98,7 +99,7 @@ class NoChangeMethod(Keeping):
         return known[:-1]
 
 
-class MajorityMethod(Keeping):
+class MajorityMethod(ArrayState):
     """The method of `Majority` and `WindowedMajority` on class positions.
 
     Parameters

@@ -36,7 +36,7 @@ class LambdaPerceptron(Baseline):
     >>> from driftline.baselines import LambdaPerceptron
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((LambdaPerceptron().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((LambdaPerceptron().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from driftline._jit import kernel, summing_kernel
-from driftline.baselines.base import Keeping
 from driftline.baselines.supports import best_other_class, predicted_class
+from driftline.core.state import ArrayState
 from driftline.types import Labels, Matrix, Vector
 
 
@@ -53,7 +53,7 @@ def descend(F: Matrix, labels: Labels, W: Matrix, eta: float) -> Labels:
     return predictions
 
 
-class LinearFunctions(Keeping):
+class LinearFunctions(ArrayState):
     """A vector of weights for each class.
 
     Parameters

@@ -42,7 +42,7 @@ class NOGD(Baseline):
     >>> from driftline.baselines import NOGD
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((NOGD().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((NOGD().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

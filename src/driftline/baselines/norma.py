@@ -54,7 +54,7 @@ class NORMA(Baseline):
     >>> from driftline.baselines import NORMA
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((NORMA().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((NORMA().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

@@ -36,7 +36,7 @@ class Projectron(Baseline):
     >>> from driftline.baselines import Projectron
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((Projectron().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((Projectron().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

@@ -31,7 +31,7 @@ class ProjectronPlusPlus(Projectron):
     >>> from driftline.baselines import ProjectronPlusPlus
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((ProjectronPlusPlus().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((ProjectronPlusPlus().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

@@ -34,7 +34,7 @@ class RBP(Baseline):
     >>> from driftline.baselines import RBP
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(1000, seed=0)
-    >>> bool((RBP().prequential(X, y).predictions != y).mean() < 0.25)
+    >>> bool((RBP().prequential(X, y).predicted != y).mean() < 0.25)
     True
     """
 

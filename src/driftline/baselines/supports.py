@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from driftline._jit import kernel, summing_kernel
-from driftline.baselines.base import Keeping
+from driftline.core.state import ArrayState
 from driftline.types import Indices, Labels, Matrix, Vector
 
 
@@ -72,7 +72,7 @@ def predict_rows(Z: Matrix, supports: Matrix, size: int, weights: Matrix, offset
     return predictions
 
 
-class SupportSet(Keeping):
+class SupportSet(ArrayState):
     """The supports, their coefficients, and predictions from them.
 
     Parameters

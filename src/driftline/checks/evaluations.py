@@ -52,7 +52,7 @@ def check_prequential_matches_manual_loop(estimator: Any) -> None:
     X, y = overlapping_classes(estimator)
     reference, model = unfitted_copy(estimator), unfitted_copy(estimator)
     expected = _manual_loop(reference, X, y, None, None)
-    got = [*model.prequential(X[:25], y[:25]).predictions.tolist(), *model.prequential(X[25:], y[25:]).predictions]
+    got = [*model.prequential(X[:25], y[:25]).predicted.tolist(), *model.prequential(X[25:], y[25:]).predicted]
     for t, (actual, wanted) in enumerate(zip(got, expected, strict=True)):
         if actual != wanted:
             raise AssertionError(f"row {t}: expected the prediction of the loop, {wanted!r}; got {actual!r}")

@@ -1,32 +1,32 @@
-"""What the classifiers that bound their own error share."""
+"""The interface that classifiers with a bound on their own error share."""
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from driftline.core.bounds import charge
 from driftline.core.checkpoint import read_checkpoint
 from driftline.core.features import FeatureMap, is_feature_map
 from driftline.core.online_classifier import FIRST_KIND, OnlineClassifier
 from driftline.core.protocols import BoundedLearner
 from driftline.errors import CheckpointError
-from driftline.types import Answers, LabelArray, Labels, Matrix, Said, Status, Step
+from driftline.types import LabelArray, Labels, Matrix, Predictions, Status, Step
 
 
-class BoundedClassifier(OnlineClassifier[Said]):
-    """A classifier that follows a stream and bounds its own error: all but the parameters and the learner."""
+class BoundedClassifier(OnlineClassifier):
+    """A classifier that learns from a stream and bounds its own error; subclasses add parameters and learner."""
 
     deterministic: bool
     _learner: BoundedLearner
     _may_change = ("deterministic",)
 
     def steps(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Iterator[Step]:
-        """Predict, then learn, row by row: what was said of each row before its label was used.
+        """Predict, then learn, row by row: an iterator over the predictions made before each label was used.
 
-        The input is checked at the call; the model advances as the iterator does.
+        The input is checked at the call; a row is learned when the iterator reaches it.
 
         Parameters
         ----------
@@ -36,10 +36,10 @@ class BoundedClassifier(OnlineClassifier[Said]):
         Returns
         -------
         iterator of Step
-            A record for each row.
+            The prediction for each row, with labels as positions in `classes_`.
         """
-        learned = self._advance(self._begin(X, y, classes, timestamps), at_once=1)
-        return (step for said in learned for step in said.steps())
+        learned = self._advance(self._begin(X, y, classes, timestamps), batch_rows=1)
+        return (step for predictions in learned for step in predictions.steps())
 
     def predict(self, X: Any) -> LabelArray:
         """Return a label for each row of X, of the deterministic or the randomised rule.
@@ -55,9 +55,9 @@ class BoundedClassifier(OnlineClassifier[Said]):
             The labels. Those of the randomised rule depend on the seed, the step and the row's place in X:
             asking twice gives the same answer.
         """
-        rows = self._readable(X)
+        rows = self._read_fitted(X)
         if self.deterministic:
-            positions = self._learner.most_likely(rows)
+            positions = self._learner.predict_indices(rows)
         else:
             positions = self._draw(self._learner.probabilities(rows), self.n_steps_)
         labels: LabelArray = self.classes_[positions]
@@ -76,38 +76,42 @@ class BoundedClassifier(OnlineClassifier[Said]):
         ndarray of shape (n_samples, n_classes)
             Probabilities, columns in the order of `classes_`.
         """
-        rows = self._readable(X)
+        rows = self._read_fitted(X)
         return self._learner.probabilities(rows)
 
-    def _answers(self, said: Said, asked: int | None = None) -> Answers:
-        positions = said.predictions
-        if not self.deterministic and said.probabilities.size:
+    def _with_labels(self, predictions: Predictions, asked: int | None = None) -> Predictions:
+        if not self.deterministic and predictions.probabilities.size:
             if asked is None:
-                begun = self._learner.n_steps - len(said.labels)
-                rows = enumerate(said.probabilities)
-                positions = np.concatenate([self._draw(h[None], begun + t) for t, h in rows])
+                n_before = self._learner.n_steps - len(predictions)
+                rows = enumerate(predictions.probabilities)
+                drawn = np.concatenate([self._draw(h[None], n_before + t) for t, h in rows])
             else:
-                positions = self._draw(said.probabilities, self.n_steps_, asked)
-        return Answers(
-            predictions=self._labels_at(positions),
-            probabilities=said.given,
-            bounds=said.bounds,
-            statuses=said.statuses,
-            charges=np.add(*charge(said)),
-            predict_seconds=said.predict_seconds,
-            learn_seconds=said.learn_seconds,
-        )
+                drawn = self._draw(predictions.probabilities, self.n_steps_, asked)
+            predictions = replace(predictions, predicted=drawn)
+        return super()._with_labels(predictions, asked)
 
-    def _answers_of_nothing_known(self, n_rows: int) -> Answers:
-        return Answers.of_nothing_known(n_rows)
+    def _predictions_without_classes(self, labels: LabelArray) -> Predictions:
+        n = len(labels)
+        predictions = Predictions.with_bounds(
+            predicted=np.full(n, -1),
+            labels=np.zeros(n, np.int64),
+            probabilities=np.zeros((n, 0)),
+            bounds=np.ones(n),
+            rates=np.ones(n),
+            statuses=np.full(n, Status.LOOSE, dtype=object),
+            excesses=np.zeros(n),
+            predict_seconds=np.zeros(n),
+            learn_seconds=np.zeros(n),
+        )
+        return replace(predictions, predicted=np.full(n, None), labels=labels)
 
     def _draw(self, probabilities: Matrix, n_steps: int, asked: int = 0) -> Labels:
-        """Draw a label for each row, by numbers that depend on the seed, the step and the row's place since then."""
+        """Draw a label for each row; the random numbers depend on the seed, the step and the rows asked since then."""
         rng = np.random.default_rng([self._seed, n_steps])
         rng.random(asked)
         return draw_labels(probabilities, rng)
 
-    # What is known of the error -----------------------------------------------------------------------
+    # Bounds on the error -----------------------------------------------------------------------
 
     def mistake_bound(self, delta: float = 0.05) -> float:
         """Return a bound on the mistakes that the randomised rule made in the steps so far.
@@ -128,7 +132,7 @@ class BoundedClassifier(OnlineClassifier[Said]):
         float
             The number of mistakes.
         """
-        return self._fitted.ledger.mistakes(delta)
+        return self._fitted.mistake_bound.mistakes(delta)
 
     def mistake_rate_bound(self, delta: float = 0.05) -> float:
         """Return `mistake_bound` divided by the number of steps.
@@ -143,7 +147,7 @@ class BoundedClassifier(OnlineClassifier[Said]):
         float
             Mistakes for each step.
         """
-        return self._fitted.ledger.rate(delta)
+        return self._fitted.mistake_bound.rate(delta)
 
     @property
     def _fitted(self) -> BoundedLearner:
@@ -162,7 +166,7 @@ class BoundedClassifier(OnlineClassifier[Said]):
 
     @property
     def calibrated_bound_(self) -> float:
-        """The bound that is tuned by the labels that come."""
+        """The bound that is calibrated by the labels learned so far."""
         return self._fitted.calibrated_bound
 
     @property
@@ -173,7 +177,7 @@ class BoundedClassifier(OnlineClassifier[Said]):
     @property
     def n_void_(self) -> int:
         """Number of steps whose bound was void."""
-        return self._fitted.ledger.n_void
+        return self._fitted.mistake_bound.n_void
 
     # Files --------------------------------------------------------------------------------------------
 
@@ -207,7 +211,7 @@ class BoundedClassifier(OnlineClassifier[Said]):
                 else f"{path} was saved with features={saved!r}: leave `features` out"
             )
         own_map = {} if features is None else {"features": features}
-        return cast(BoundedClassifier, cls._revived(path, content, arrays, own_map))
+        return cast(BoundedClassifier, cls._restored(path, content, arrays, own_map))
 
 
 def draw_labels(h: Matrix, rng: np.random.Generator) -> Labels:

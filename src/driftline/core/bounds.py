@@ -10,46 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftline.errors import ConfigError
-from driftline.types import Flags, Said, State, Status, Vector
-
-CERTAIN_MISTAKE = 1.0
-
-
-def is_void(said: Said) -> Flags:
-    """Return whether the bound of each step says nothing: its set was empty, or its label's class not known.
-
-    Parameters
-    ----------
-    said : Said
-        What was said of some instances, and their labels.
-
-    Returns
-    -------
-    ndarray of bool
-        Whether it is void.
-    """
-    empty: Flags = np.array([status is Status.EMPTY for status in said.statuses])
-    return said.is_new_class | empty
-
-
-def charge(said: Said) -> tuple[Vector, Vector]:
-    """Return what each step adds to the bound on accumulated mistakes: for its bound, and for its excess.
-
-    Parameters
-    ----------
-    said : Said
-        What was said of some instances, and their labels.
-
-    Returns
-    -------
-    bounds, excesses : ndarray
-        The first are at most one mistake; the second are not, or they would not make up for what φ leaves out.
-    """
-    return np.where(is_void(said), CERTAIN_MISTAKE, np.minimum(said.rates, CERTAIN_MISTAKE)), said.excesses
+from driftline.types import Predictions, State
 
 
 @dataclass
-class MistakeLedger:
+class MistakeBound:
     """Sums over the steps so far what the bounds on accumulated mistakes need.
 
     A step counts as a certain mistake where its R(U_t) bounds nothing: the uncertainty set was empty on
@@ -65,8 +30,8 @@ class MistakeLedger:
 
     Examples
     --------
-    >>> ledger = MistakeLedger(n_steps=100, total_bound=30.0)
-    >>> round(ledger.mistakes(delta=0.05), 2), round(ledger.rate(delta=0.05), 4)
+    >>> bound = MistakeBound(n_steps=100, total_bound=30.0)
+    >>> round(bound.mistakes(delta=0.05), 2), round(bound.rate(delta=0.05), 4)
     (54.48, 0.5448)
     """
 
@@ -75,20 +40,19 @@ class MistakeLedger:
     total_excess: float = 0.0
     n_void: int = 0
 
-    def add(self, said: Said) -> None:
-        """Count some steps.
+    def add(self, predictions: Predictions) -> None:
+        """Add the bounds of some rows.
 
         Parameters
         ----------
-        said : Said
-            What was said of some instances, and their labels.
+        predictions : Predictions
+            Predictions of a learner that bounds its error.
         """
-        bounds, excesses = charge(said)
-        self.n_steps += len(bounds)
-        self.n_void += int(is_void(said).sum())
-        # One after the other, so that it does not matter how steps are grouped.
-        for bound, excess in zip(bounds.tolist(), excesses.tolist(), strict=True):
-            self.total_bound += bound
+        self.n_steps += len(predictions)
+        self.n_void += int(predictions.is_void.sum())
+        # One after the other, so that the sums do not depend on how rows are grouped.
+        for charge, excess in zip(predictions.charges.tolist(), predictions.excesses.tolist(), strict=True):
+            self.total_bound += charge
             self.total_excess += excess
 
     @property
@@ -130,7 +94,7 @@ class MistakeLedger:
         return self.mistakes(delta) / max(self.n_steps, 1)
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
         return {"sums": np.array([self.n_steps, self.total_bound, self.total_excess, self.n_void])}
 
     def restore(self, state: State) -> None:

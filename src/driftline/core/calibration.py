@@ -1,4 +1,4 @@
-"""The calibrated bound: what the labels that came say about the error to come."""
+"""The calibrated bound: the error of the next step, bounded by the labels of the steps before."""
 
 import math
 from statistics import NormalDist
@@ -9,7 +9,7 @@ from driftline.kernels.calibration import N_PLACES, Aim, calibrate, next_bounds
 from driftline.types import State, Vector
 
 
-class Certificate:
+class CalibratedBound:
     """Bounds on the error probability of the next step, from the expected mistakes of the steps before.
 
     At each step the expected mistake 1 - h_t(y_t|x_t) is the error probability plus noise that is independent from
@@ -37,11 +37,11 @@ class Certificate:
     Examples
     --------
     >>> import numpy as np
-    >>> certificate = Certificate(0.95)
-    >>> certificate.bound(2)
+    >>> calibrated = CalibratedBound(0.95)
+    >>> calibrated.bound(2)
     0.5
     >>> losses = np.random.default_rng(0).beta(1, 9, 2000)
-    >>> bounds, rates = certificate.advance(losses, 2)
+    >>> bounds, rates = calibrated.update(losses, 2)
     >>> bool(bounds[200:].min() > losses.mean()), bool(bounds[200:].mean() < losses.mean() + 0.08)
     (True, True)
     >>> bool(losses.mean() < rates.mean() < losses.mean() + 0.02)
@@ -61,14 +61,14 @@ class Certificate:
         """Return the bound on the next step that is to hold on average."""
         return next_bounds(self._state, self._aim, _guessing(n_classes))[1]
 
-    def advance(self, losses: Vector, n_classes: int) -> tuple[Vector, Vector]:
-        """Take in the expected mistakes of some steps; return both bounds on each before it."""
+    def update(self, losses: Vector, n_classes: int) -> tuple[Vector, Vector]:
+        """Add the expected mistakes of some steps; return both bounds as they were before each."""
         bounds, rates = np.empty(len(losses)), np.empty(len(losses))
         calibrate(losses, bounds, rates, self._state, self._aim, _guessing(n_classes))
         return bounds, rates
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
         return {"sums": self._state}
 
     def restore(self, state: State) -> None:

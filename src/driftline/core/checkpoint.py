@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import tokenize
 import zipfile
 import zlib
 from typing import Any
@@ -15,7 +16,8 @@ from driftline.types import State
 from driftline.utils.atomic_write import replacing
 
 FORMAT = "driftline-model"
-VERSION = 1
+VERSION = 2
+"""Version 2 renamed arrays; those of version 1 are renamed as they are read."""
 HEADER = "header.json"
 UNREADABLE = (
     OSError,
@@ -26,10 +28,22 @@ UNREADABLE = (
     TypeError,
     NotImplementedError,
     RuntimeError,
+    SyntaxError,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
 """What NumPy, zipfile and json raise for damaged or foreign files."""
+RENAMED_IN_VERSION_2 = {
+    "ledger/": "mistake_bound/",
+    "certificate/": "calibration/",
+    "ways": "scheme_weights",
+    "trust": "scheme_shares",
+    "pending/said": "pending/member_probabilities",
+    "pending/ways": "pending/scheme_probabilities",
+    "pending/h": "pending/probabilities",
+}
+"""Names of arrays, or with a slash of the parts they belong to, in version 1 and since."""
 
 
 def digest(header: dict[str, Any], arrays: State) -> str:
@@ -75,4 +89,15 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State
     expected = header.pop("sha256")
     if digest(header, arrays) != expected:
         raise CheckpointError(f"{path} is damaged: its checksum does not match; use another copy")
-    return header["content"], arrays
+    return header["content"], arrays if header["version"] > 1 else _with_names_of_version_2(arrays)
+
+
+def _with_names_of_version_2(arrays: State) -> State:
+    """Return the arrays of a file of version 1 under their present names."""
+    renamed = {}
+    for name, array in arrays.items():
+        part, slash, _ = name.partition("/")
+        prefix = part + slash
+        present = RENAMED_IN_VERSION_2.get(name) or RENAMED_IN_VERSION_2.get(prefix, prefix) + name.removeprefix(prefix)
+        renamed[present] = array
+    return renamed

@@ -1,17 +1,89 @@
-"""Raw columns made finite and comparable: missing values filled, columns scaled."""
+"""Preparation of raw columns before they become features: missing values, scaling, codes."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
 
 import numpy as np
 
+from driftline.core.state import ArrayState, Stateful
 from driftline.errors import DataError
 from driftline.kernels.moments import welford
 from driftline.kernels.representation import TRUSTED, fill_and_scale
-from driftline.types import Matrix, State, Vector
+from driftline.types import Matrix, Vector
+
+MOST_CODES = 1024
+"""The codes of a nominal column are 0, 1, … below this, which bounds the memory for what is known of each."""
 
 
-class Columns:
-    """Running statistics of the raw columns, and what is done with them.
+class ColumnPreparer(Stateful, Protocol):
+    """Prepares raw rows, by statistics of the rows before them if it keeps any."""
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values in the rows passed to `update`."""
+
+    def prepare(self, X: Matrix) -> Matrix:
+        """Return the rows, each prepared as if it were the next; changes nothing."""
+
+    def update(self, X: Matrix) -> Matrix:
+        """Return the rows, each prepared as the next, and add them to the statistics."""
+
+
+class CountsMissing(ArrayState):
+    """The part that all preparers share: the number of missing values."""
+
+    _missing: Vector
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing values in the rows passed to `update`."""
+        return int(self._missing[0])
+
+
+class RawColumns(CountsMissing):
+    """Leaves columns as they are, neither scaled nor filled; missing values are counted.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns.
+    nominal : sequence of int, default=()
+        Positions of columns whose numbers are codes of categories. A number there that is no code (not whole,
+        negative, or `MOST_CODES` or more) is treated as missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = RawColumns(2, nominal=[1])
+    >>> columns.update(np.array([[-0.5, 3.0], [np.nan, -0.5]]))
+    array([[-0.5,  3. ],
+           [ nan,  nan]])
+    >>> columns.n_missing
+    2
+    """
+
+    _kept: ClassVar[tuple[str, ...]] = ("missing",)
+
+    def __init__(self, n_columns: int, nominal: Sequence[int] = ()) -> None:
+        self._is_nominal = np.isin(np.arange(n_columns), nominal)
+        self._missing = np.zeros(1, np.int64)
+
+    def prepare(self, X: Matrix) -> Matrix:
+        """Return the rows with NaN for values that are no code; changes nothing."""
+        if not self._is_nominal.any():
+            return X
+        is_code = (X >= 0) & (X < MOST_CODES) & (np.floor(X) == X)
+        return np.where(is_code | ~self._is_nominal, X, np.nan)
+
+    def update(self, X: Matrix) -> Matrix:
+        """Return the rows with NaN for values that are no code, and count the missing values."""
+        Z = self.prepare(X)
+        self._missing += np.count_nonzero(np.isnan(Z))
+        return Z
+
+
+class PaperColumns(CountsMissing):
+    """Fills missing values and scales columns in one of the ways of the paper's experiments.
 
     Parameters
     ----------
@@ -19,6 +91,8 @@ class Columns:
         "running" standardises an instance with the mean and standard deviation of all instances so far and
         itself. "file" maps the range of the first block of rows to [0, 1]: given a whole file at once, that
         is the look into the future of the authors' experiments. "none" leaves the columns alone.
+    first_rows : ndarray of shape (n_rows, n_columns)
+        The first block of rows, whose range "file" scaling uses; the others use the number of columns alone.
 
     Notes
     -----
@@ -28,9 +102,10 @@ class Columns:
     Examples
     --------
     >>> import numpy as np
-    >>> columns = Columns("none")
-    >>> columns.start(np.zeros((1, 2)))
-    >>> columns.observe(np.array([1.0, 10.0])); columns.observe(np.array([3.0, np.nan]))
+    >>> columns = PaperColumns("none", np.zeros((1, 2)))
+    >>> columns.update(np.array([[1.0, 10.0], [3.0, np.nan]]))
+    array([[ 1., 10.],
+           [ 3., 10.]])
     >>> columns.prepare(np.array([[np.nan, np.nan]]))
     array([[ 2., 10.]])
     >>> columns.n_missing
@@ -39,30 +114,22 @@ class Columns:
 
     _kept: ClassVar[tuple[str, ...]] = ("count", "mean", "squares", "low", "high", "missing")
 
-    def __init__(self, scaling: str) -> None:
+    def __init__(self, scaling: str, first_rows: Matrix) -> None:
         self._scaling = scaling
-
-    def start(self, X: Matrix) -> None:
-        """Begin with no statistics; X is the first block of rows, whose range "file" scaling uses."""
-        p = X.shape[1]
+        p = first_rows.shape[1]
         self._count, self._mean, self._squares = np.zeros(p), np.zeros(p), np.zeros(p)
         self._missing = np.zeros(1)
         self._low, self._high = np.zeros(p), np.ones(p)
-        if self._scaling == "file":
-            if len(X) == 1:
+        if scaling == "file":
+            if len(first_rows) == 1:
                 raise DataError(
                     'scaling="file" takes the range of the columns from the first block of rows, and it has one row; '
                     'hand in more rows at the first call, or choose scaling="running"'
                 )
-            low = np.where(np.isnan(X), np.inf, X).min(axis=0)
-            high = np.where(np.isnan(X), -np.inf, X).max(axis=0)
-            usable = low < high  # a column that is constant or missing throughout is left alone
-            self._low, self._high = np.where(usable, low, 0.0), np.where(usable, high, 1.0)
-
-    @property
-    def n_missing(self) -> int:
-        """Number of values replaced so far."""
-        return int(self._missing[0])
+            low = np.where(np.isnan(first_rows), np.inf, first_rows).min(axis=0)
+            high = np.where(np.isnan(first_rows), -np.inf, first_rows).max(axis=0)
+            has_range = low < high  # columns that are constant or missing throughout are left alone
+            self._low, self._high = np.where(has_range, low, 0.0), np.where(has_range, high, 1.0)
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows of X filled and scaled; changes nothing."""
@@ -74,29 +141,24 @@ class Columns:
         return filled
 
     def _standardise(self, X: Matrix) -> Matrix:
-        # Each row is judged by the statistics that include it: finite from the first row on, and
-        # |z| ≤ √count however wild the row.
+        # The statistics include the row itself, so that results are finite from the first row on and
+        # |z| ≤ √count for any value.
         shift = X - self._mean
         deviation = shift * self._count / (self._count + 1)
         variance = (self._squares + shift * deviation) / (self._count + 1)
         return deviation / np.sqrt(np.where(variance > 0, variance, 1.0))
 
-    def observe(self, x: Vector) -> None:
-        """Take one raw row into the statistics."""
-        self._missing[0] += welford(x, self._count, self._mean, self._squares)
-
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        return {name: getattr(self, f"_{name}") for name in self._kept}
-
-    def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
-        for name in self._kept:
-            setattr(self, f"_{name}", state[name].astype(np.float64))
+    def update(self, X: Matrix) -> Matrix:
+        """Return the rows filled and scaled, each by the statistics up to it, and add them to the statistics."""
+        Z = np.empty_like(X)
+        for t, x in enumerate(X):
+            Z[t] = self.prepare(x[None])[0]
+            self._missing[0] += welford(x, self._count, self._mean, self._squares)
+        return Z
 
 
-class RunningColumns:
-    """Missing values filled by the mean of their column so far (0 before it has one), columns standardised.
+class RunningColumns(CountsMissing):
+    """Fills missing values by the mean of their column so far (0 before it has one), and standardises columns.
 
     Parameters
     ----------
@@ -112,7 +174,7 @@ class RunningColumns:
     --------
     >>> import numpy as np
     >>> columns = RunningColumns(1, standardises=True)
-    >>> columns.advance(np.array([[1.0], [3.0], [np.nan], [1e6]])).ravel().round(2)
+    >>> columns.update(np.array([[1.0], [3.0], [np.nan], [1e6]])).ravel().round(2)
     array([0.  , 1.  , 0.  , 1.41])
     >>> columns.n_missing
     1
@@ -122,45 +184,31 @@ class RunningColumns:
 
     def __init__(self, n_columns: int, *, standardises: bool) -> None:
         self._standardises = standardises
-        self._n_begun = n_columns
+        self._n_first_columns = n_columns
         self._count, self._mean, self._squares = np.zeros(n_columns), np.zeros(n_columns), np.zeros(n_columns)
-        self._is_binary = np.ones(n_columns)  # as long as nothing but 0 and 1 was seen
+        self._is_binary = np.ones(n_columns)  # as long as every value was 0 or 1
         self._missing = np.zeros(1)
         self._early = np.zeros((TRUSTED, n_columns))
 
-    @property
-    def n_missing(self) -> int:
-        """Number of values replaced so far."""
-        return int(self._missing[0])
-
     def prepare(self, X: Matrix) -> Matrix:
-        """Return the rows as each would be prepared if it were the next; changes nothing."""
-        return self._prepared(X, advances=False)
+        """Return the rows, each prepared as if it were the next; changes nothing."""
+        return self._fill_and_scale(X, updates=False)
 
-    def advance(self, X: Matrix) -> Matrix:
-        """Return the rows prepared, each by the statistics up to it, which then stay."""
-        return self._prepared(X, advances=True)
+    def update(self, X: Matrix) -> Matrix:
+        """Return the rows, each prepared by the statistics up to it, and add them to the statistics."""
+        return self._fill_and_scale(X, updates=True)
 
-    def _prepared(self, X: Matrix, *, advances: bool) -> Matrix:
+    def _fill_and_scale(self, X: Matrix, *, updates: bool) -> Matrix:
         statistics = self._count, self._mean, self._squares, self._is_binary, self._early
-        Z, n_missing = fill_and_scale(X, *statistics, self._n_begun, self._standardises, advances)
+        Z, n_missing = fill_and_scale(X, *statistics, self._n_first_columns, self._standardises, updates)
         self._missing[0] += n_missing
         return Z
 
     def add_columns(self, n: int) -> None:
-        """Make room for n more columns, of which nothing is known."""
+        """Make room for n more columns, without statistics yet."""
         grown = (0, n)
         self._count, self._mean, self._squares = (
             np.pad(figure, grown) for figure in (self._count, self._mean, self._squares)
         )
         self._is_binary = np.pad(self._is_binary, grown, constant_values=1.0)
         self._early = np.pad(self._early, ((0, 0), grown))
-
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        return {name: getattr(self, f"_{name}") for name in self._kept}
-
-    def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
-        for name in self._kept:
-            setattr(self, f"_{name}", state[name].astype(np.float64))

@@ -1,12 +1,13 @@
-"""Feature maps ψ(x): what an AMRC needs of one, and those that come with driftline."""
+"""Feature maps ψ(x): the interface, its checks, and the maps that come with driftline."""
 
 import math
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from driftline.errors import CheckpointError, DataError
-from driftline.types import LARGEST, Matrix, State
+from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.kernels.representation import represent
+from driftline.types import LARGEST, Matrix, Singles, State
 
 
 @runtime_checkable
@@ -23,7 +24,7 @@ class FeatureMap(Protocol):
         """Return ψ for each row of Z, as a C-contiguous float array; changes nothing."""
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
@@ -31,12 +32,20 @@ class FeatureMap(Protocol):
 
 def is_feature_map(features: object) -> bool:
     """Return whether this is a feature map of the user's own, and not a class of them."""
-    # A word is none, which a protocol finds out slowly.
+    # Strings are excluded first because checking a protocol is slow.
     return not isinstance(features, str | type) and isinstance(features, FeatureMap)
 
 
+def count_features(features: FeatureMap, z: Matrix) -> int:
+    """Return the number of features that a map returns for one prepared row; refuse another form of output."""
+    psi = features.transform(z)
+    if not isinstance(psi, np.ndarray) or psi.ndim != 2 or len(psi) != 1:
+        raise ConfigError(f"the feature map must return an array with a row for each instance; got {psi!r}")
+    return int(psi.shape[1])
+
+
 def checked_features(Psi: Matrix, n_rows: int, n_features: int) -> Matrix:
-    """Return what a map made of some rows, or refuse what kernels cannot read: another shape, or no numbers."""
+    """Return the output of a feature map; refuse a wrong shape, or values that are not numbers up to `LARGEST`."""
     shape = np.shape(Psi)
     if shape != (n_rows, n_features):
         raise DataError(
@@ -49,7 +58,7 @@ def checked_features(Psi: Matrix, n_rows: int, n_features: int) -> Matrix:
 
 
 def check_same_width(n_features: int, n_saved: int) -> None:
-    """Refuse to continue a saved model with another feature map."""
+    """Refuse to restore a model with a feature map of another width."""
     if n_features != n_saved:
         raise CheckpointError(
             f"the feature map returns {n_features} features, and the one that the model was saved with {n_saved}; "
@@ -80,7 +89,7 @@ class LinearMap:
         return np.ascontiguousarray(Z)
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs: none."""
+        """Return no arrays."""
         return {}
 
     def restore(self, state: State) -> None:
@@ -134,9 +143,63 @@ class FourierMap:
         return psi / self._divisor
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs: the directions, as drawn."""
+        """Return the directions."""
         return {"directions": self._directions}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
         self._directions = state["directions"].astype(np.float64)
+
+
+class LinearFourierMap:
+    """ψ(x) = [1/2, x/√p, cos(uᵢᵀx)/√D, sin(uᵢᵀx)/√D]ᵢ in single precision, for p columns and D random directions.
+
+    With a scale of 0 there are no directions, and the map is linear. Columns can be added later.
+
+    Parameters
+    ----------
+    scale : float
+        Directions are scale · N(0, I/(2p)).
+    n_components : int
+        D, the number of directions.
+    seed : list of int
+        Seed of the directions.
+    """
+
+    def __init__(self, *, scale: float, n_components: int, seed: list[int]) -> None:
+        self._scale = scale
+        self._n_components = n_components if scale > 0.0 else 0
+        self._seed = seed
+        self._directions = np.empty((0, 0))
+        self._n_first_columns = 0
+
+    def start(self, n_columns: int) -> None:
+        """Draw the directions for instances of `n_columns` columns."""
+        rng = np.random.default_rng(self._seed)
+        normals = rng.standard_normal((self._n_components, n_columns))
+        self._directions = self._scale * normals / math.sqrt(2.0 * n_columns)
+        self._n_first_columns = n_columns
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self._directions.shape[1]
+
+    def add_columns(self, n: int) -> None:
+        """Extend the directions to n more columns; rows in which these are 0 keep their Fourier features."""
+        added_columns = range(self.n_columns, self.n_columns + n)
+        rngs = (np.random.default_rng([*self._seed, 2, column]) for column in added_columns)
+        normals = np.array([rng.standard_normal(self._n_components) for rng in rngs])
+        added = self._scale * normals.T / math.sqrt(2.0 * self._n_first_columns)
+        self._directions = np.concatenate([self._directions, added], axis=1)
+
+    def transform(self, Z: Matrix) -> Singles:
+        """Return ψ for each row of Z, each computed on its own, so that the grouping of rows does not matter."""
+        return represent(Z, self._directions, self._n_first_columns)
+
+    def state(self) -> State:
+        """Return no arrays: the directions follow from the seed and the number of columns."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""

@@ -1,10 +1,11 @@
-"""What all classifiers share: scikit-learn's interface around a learner."""
+"""The scikit-learn interface that all classifiers share, around a learner."""
 
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Generic, Self, TypeVar
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -16,41 +17,39 @@ from driftline.core.class_list import ClassList
 from driftline.core.features import is_feature_map
 from driftline.core.protocols import Learner
 from driftline.errors import CheckpointError, ConfigError, DataError
-from driftline.types import Answers, Block, LabelArray, Labels, Matrix, Predicted, State
-from driftline.utils.interrupts import held_back
+from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, State
+from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import check_columns, read_labels, read_rows, read_times
 
-AT_ONCE = 256
-"""How many rows a learner is given at once, where nobody looks at them one by one."""
+MAX_BATCH_ROWS = 256
+"""Rows given to a learner in one call, where they are not needed one by one."""
 FIRST_KIND = "PaperAMRC"
-"""What the first files, which do not say so, hold."""
-
-S = TypeVar("S", bound=Predicted)
+"""The class of models in the earliest files, which do not name it."""
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier that follows a stream: all but the parameters and the learner."""
+class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier that learns from a stream; subclasses add the parameters and the learner."""
 
     n_features_in_: int
     feature_names_in_: LabelArray
-    _learner: Learner[S]
-    _also_reads: "tuple[type[OnlineClassifier[Any]], ...]" = ()
-    """Other kinds whose files `load` reads."""
-    _at_once = AT_ONCE
+    _learner: Learner
+    _also_reads: "tuple[type[OnlineClassifier], ...]" = ()
+    """Other classes whose files `load` reads."""
+    _max_batch_rows = MAX_BATCH_ROWS
     _may_change: tuple[str, ...] = ()
-    """Parameters that a learner does not depend on."""
+    """Parameters that may change between calls, because the learner does not depend on them."""
 
     @abstractmethod
     def _checked_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain Python values, or refuse those that cannot work."""
 
     @abstractmethod
-    def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner[S]:
+    def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
         """Build a learner, without classes yet, for instances like `rows`, the first block of the stream."""
 
     def _widen(self, n: int) -> None:
         """Make room for n more columns."""
-        raise ConfigError(f"{type(self).__name__} keeps the columns that it began with")
+        raise ConfigError(f"{type(self).__name__} cannot take in more columns than it began with")
 
     # Learning -----------------------------------------------------------------------------------------
 
@@ -101,14 +100,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         OnlineClassifier
             The estimator itself.
         """
-        with self._begun_if_accepted():
+        with self._rolled_back_if_refused():
             for _ in self._advance(self._begin(X, y, classes, timestamps)):
                 pass
         return self
 
     @contextmanager
-    def _begun_if_accepted(self) -> Iterator[None]:
-        """Be as before if this is the first call and all of it is refused, by a feature map of the user's own."""
+    def _rolled_back_if_refused(self) -> Iterator[None]:
+        """Roll back a failed first call: if no row was learned, the estimator is unfitted again."""
         before, is_first = self.__dict__.copy(), not hasattr(self, "_learner")
         try:
             yield
@@ -118,7 +117,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             raise
 
     def _begin(self, X: Any, y: Any, classes: Any, timestamps: Any) -> Block:
-        """Check some rows, and start if they are the first; learns nothing."""
+        """Check some rows, and build the learner if they are the first; learns nothing."""
         fresh = not hasattr(self, "_learner")
         block = self._read(X, y, timestamps, fresh=fresh)
         expected = block.labels[:0] if classes is None else np.unique(read_labels(classes, name="classes"))
@@ -132,7 +131,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             )
         return block
 
-    def prequential(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Answers:
+    def prequential(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Predictions:
         """Predict, then learn, row by row.
 
         Parameters
@@ -142,15 +141,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
 
         Returns
         -------
-        Answers
-            What was said of each row before its label was used.
+        Predictions
+            The prediction for each row before its label was used.
         """
-        with self._begun_if_accepted():
+        with self._rolled_back_if_refused():
             begun = self._begin(X, y, classes, timestamps)
-            return Answers.joined([self._answers(said) for said in self._advance(begun)])
+            return Predictions.concatenate([self._with_labels(part) for part in self._advance(begun)])
 
     def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
-        """Check everything about a block of rows, and copy it; changes nothing."""
+        """Return a checked copy of a block of rows; changes nothing."""
         if fresh:
             self._checked_parameters()
             rows = read_rows(X).copy()
@@ -165,16 +164,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         return Block(rows, labels, read_times(timestamps, len(rows), self._last_time))
 
     def _check_unchanged(self) -> None:
-        """Refuse to go on with other parameters than those that the learner was made from."""
+        """Refuse to continue with other parameters than those that the learner was built from."""
         made = self._parameters
-        if all(getattr(self, name) is value for name, value in made.items()):  # as a rule, and checking takes its time
+        if all(getattr(self, name) is value for name, value in made.items()):  # the usual case, which is quick to check
             return
         given = self._checked_parameters()
         changed = [
             name for name in made if given[name] is not made[name] != given[name] and name not in self._may_change
         ]
         if changed:
-            raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to begin anew")
+            raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to start again")
 
     def _start(self, X: Any, rows: Matrix, expected: LabelArray) -> None:
         parameters = self._checked_parameters()
@@ -187,41 +186,42 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         self._n_begun = rows.shape[1]
         self._classes = ClassList(expected)
         self._last_time: float | None = None
-        self.__dict__.pop("notes_", None)  # they were about what is forgotten now
+        self.__dict__.pop("notes_", None)  # they described the model that is replaced
 
-    def _advance(self, block: Block, at_once: int | None = None) -> Iterator[S]:
+    def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
+        """Return an iterator that learns the rows as it is advanced, and yields their predictions in positions."""
         learner, begun = self._learner, self._learner.n_steps
         before = np.nan if self._last_time is None else self._last_time
         elapsed = np.diff(block.times, prepend=before)
         elapsed[np.isnan(elapsed)] = 1.0
         labels = block.labels.tolist()
         # The user's feature map may refuse a row: those before it are learned then, however rows are grouped.
-        at_once = at_once or (1 if is_feature_map(self._parameters.get("features")) else self._at_once)
+        batch_rows = batch_rows or (1 if is_feature_map(self._parameters.get("features")) else self._max_batch_rows)
 
-        def advance() -> Iterator[S]:
+        def advance() -> Iterator[Predictions]:
             start = 0
             while start < len(labels):
                 if self._learner is not learner or learner.n_steps != begun + start:
-                    raise DataError("the model has learned from other rows since these steps began; begin anew")
+                    raise DataError("the model has learned from other rows since these steps began; call steps again")
                 if self.n_features_in_ != block.rows.shape[1]:
-                    raise DataError("the model has got more columns since these steps began; begin anew")
-                places = self._places(labels[start : start + at_once])
-                part = slice(start, start + len(places))
-                with held_back():  # else the parts of the model might not have learned the same rows
-                    said = learner.advance(block.rows[part], places, elapsed[part])
+                    raise DataError("columns were added to the model since these steps began; call steps again")
+                positions = self._leading_positions(labels[start : start + batch_rows])
+                part = slice(start, start + len(positions))
+                with defer_interrupt():  # else only some parts of the model might have learned these rows
+                    predictions = learner.predict_then_learn(block.rows[part], positions, elapsed[part])
                     start = part.stop
                     self._classes.add(labels[start - 1])
                     time = block.times[start - 1]
                     self._last_time = None if np.isnan(time) else float(time)
-                yield said
+                yield predictions
 
         return advance()
 
-    def _places(self, labels: list[Any]) -> Labels:
-        """Return the positions of the first labels: those of known classes, or of one that is not known alone."""
-        places = [self._classes.position(label) for label in labels]
-        new = next((t for t, place in enumerate(places) if place == self._learner.n_classes), len(places))
-        return np.array(places[: max(new, 1)])
+    def _leading_positions(self, labels: list[Any]) -> Labels:
+        """Return the positions of the labels before the first new class, or of that one alone if it comes first."""
+        positions = [self._classes.position(label) for label in labels]
+        new = next((t for t, position in enumerate(positions) if position == self._learner.n_classes), len(positions))
+        return np.array(positions[: max(new, 1)])
 
     # Prediction: reads, changes nothing ---------------------------------------------------------------
 
@@ -238,14 +238,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         ndarray of shape (n_samples,)
             The labels.
         """
-        rows = self._readable(X)
-        labels: LabelArray = self.classes_[self._learner.most_likely(rows)]
+        rows = self._read_fitted(X)
+        labels: LabelArray = self.classes_[self._learner.predict_indices(rows)]
         return labels
 
-    def assess(self, X: Any, y: Any, classes: Any = None, asked: int = 0) -> Answers:
-        """Return what the model says of each row now, beside its label; learns nothing.
+    def assess(self, X: Any, y: Any, classes: Any = None, asked: int = 0) -> Predictions:
+        """Return the current predictions for rows whose labels are known; learns nothing.
 
-        Before it has learned, it knows only the classes announced. If there are none, there is no prediction.
+        Before anything is learned, only the classes announced are known. If there are none, nothing is predicted.
 
         Parameters
         ----------
@@ -256,50 +256,56 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         classes : array-like, optional
             The classes to expect, if nothing was learned yet.
         asked : int, default=0
-            How many rows the model was asked about since it last learned: a randomised rule draws as if they all
-            came in one X.
+            Number of rows assessed since the model last learned: a randomised rule draws labels as if all of them
+            had come in one X.
 
         Returns
         -------
-        Answers
-            What is said of each row, and its bound if there is one. With labels that come late, that is the bound of
-            the time of the last label learned.
+        Predictions
+            The prediction for each row, with its bound if there is one. If labels come late, that is the bound after
+            the last label learned.
         """
         if not self.__sklearn_is_fitted__():
             if classes is None:
-                return self._answers_of_nothing_known(len(read_labels(y, len(read_rows(X)))))
+                return self._predictions_without_classes(read_labels(y, len(read_rows(X))))
             announced: Self = clone(self)
             announced._begin(X, y, classes, None)
             return announced.assess(X, y, asked=asked)
-        rows = self._readable(X)
+        rows = self._read_fitted(X)
         labels = read_labels(y, len(rows))
         self._classes.check(labels)
-        said = self._learner.foresee(rows, np.array([self._classes.position(label) for label in labels.tolist()]))
-        return self._answers(said, asked)
+        positions = np.array([self._classes.position(label) for label in labels.tolist()])
+        return replace(self._with_labels(self._learner.score_batch(rows, positions), asked), labels=labels)
 
-    def _answers(self, said: S, asked: int | None = None) -> Answers:
-        """Put what was said of rows into the form of answers: of rows just learned, or asked about, the n-th and on."""
-        return Answers.without_bounds(self._labels_at(said.predictions), said.predict_seconds, said.learn_seconds)
+    def _with_labels(self, predictions: Predictions, asked: int | None = None) -> Predictions:
+        """Return predictions in positions as predictions in labels.
 
-    def _answers_of_nothing_known(self, n_rows: int) -> Answers:
-        return Answers.without_bounds(np.full(n_rows, None), np.zeros(n_rows), np.zeros(n_rows))
+        `asked` is the number of rows assessed before them; None if they were just learned.
+        """
+        labels = self._labels_at(predictions.labels) if asked is None else predictions.labels
+        return replace(predictions, predicted=self._labels_at(predictions.predicted), labels=labels)
+
+    def _predictions_without_classes(self, labels: LabelArray) -> Predictions:
+        """Return the predictions of a classifier that knows no class."""
+        n = len(labels)
+        return Predictions.without_bounds(np.full(n, None), labels, np.zeros(n), np.zeros(n))
 
     def _labels_at(self, positions: Labels) -> LabelArray:
-        """Return the labels at some positions; None where it is -1, of a classifier that knew no class."""
+        """Return the labels at some positions; None where it is -1, if no class was known."""
         labels = self._classes.labels
         if -1 in positions:
             labels = np.array([*labels.tolist(), None], dtype=object)
         there: LabelArray = labels[positions]
         return there
 
-    def _readable(self, X: Any) -> Matrix:
+    def _read_fitted(self, X: Any) -> Matrix:
         check_is_fitted(self)
         rows = read_rows(X)
         check_columns(self, X)
         return rows
 
     @property
-    def _fitted(self) -> Learner[S]:
+    def _fitted(self) -> Learner:
         check_is_fitted(self)
         return self._learner
 
@@ -358,7 +364,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
         return self._parameters | {"random_state": int(state) if isinstance(state, np.integer) else None}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "OnlineClassifier[S]":
+    def load(cls, path: str | os.PathLike[str]) -> "OnlineClassifier":
         """Read a model that `save` wrote; it continues as if it had never stopped.
 
         Parameters
@@ -372,15 +378,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             The model, of the kind that was saved.
         """
         content, arrays = read_checkpoint(path)
-        return cls._revived(path, content, arrays, {})
+        return cls._restored(path, content, arrays, {})
 
     @classmethod
-    def _revived(
-        cls, path: str | os.PathLike[str], content: Mapping[str, Any], arrays: State, instead: Mapping[str, Any]
-    ) -> "OnlineClassifier[S]":
-        """Return the model of a checkpoint, with some parameters given here."""
+    def _restored(
+        cls, path: str | os.PathLike[str], content: Mapping[str, Any], arrays: State, overrides: Mapping[str, Any]
+    ) -> "OnlineClassifier":
+        """Return the model of a checkpoint, with some parameters overridden."""
         kind = cls._kind(content.get("estimator", FIRST_KIND), path)
-        model = kind(**content["parameters"] | instead)
+        model = kind(**content["parameters"] | overrides)
         n_columns, names = content["columns"]
         model.n_features_in_ = model._n_begun = content.get("columns_begun", n_columns)
         if names:
@@ -399,14 +405,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[S]):  # type: ign
             model._learner.restore(arrays)
         except KeyError as error:
             raise CheckpointError(
-                f"{path} lacks {error}: it was saved by another driftline; fit anew, and save"
+                f"{path} lacks {error}: it was saved by another version of driftline; fit the model again and save it"
             ) from error
         return model
 
     @classmethod
-    def _kind(cls, name: str, path: str | os.PathLike[str]) -> "type[OnlineClassifier[S]]":
-        """Return the estimator that a file was saved by: this one, or one whose files it also reads."""
-        kinds: dict[str, type[OnlineClassifier[S]]] = {kind.__name__: kind for kind in (*cls._also_reads, cls)}
+    def _kind(cls, name: str, path: str | os.PathLike[str]) -> "type[OnlineClassifier]":
+        """Return the class of the saved model: this one, or another whose files it also reads."""
+        kinds: dict[str, type[OnlineClassifier]] = {kind.__name__: kind for kind in (*cls._also_reads, cls)}
         if name not in kinds:
             raise CheckpointError(f"{path} holds a model of the kind {name}: read it with {name}.load")
         return kinds[name]

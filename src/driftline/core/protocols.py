@@ -1,15 +1,13 @@
-"""What an estimator needs of that which predicts and learns."""
+"""What an estimator needs of its learner, the part that predicts and learns."""
 
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from driftline.core.bounds import MistakeLedger
-from driftline.types import Labels, Matrix, Predicted, Said, State, Status, Vector
-
-S_co = TypeVar("S_co", bound=Predicted, covariant=True)
+from driftline.core.bounds import MistakeBound
+from driftline.types import Labels, Matrix, Predictions, State, Status, Vector
 
 
-class Learner(Protocol[S_co]):
-    """What predicts and learns, on rows of numbers and class positions from 0."""
+class Learner(Protocol):
+    """Predicts and learns, on rows of numbers and on positions of classes from 0."""
 
     @property
     def n_steps(self) -> int:
@@ -26,26 +24,30 @@ class Learner(Protocol[S_co]):
     def add_class(self) -> None:
         """Make room for one more class."""
 
-    def most_likely(self, X: Matrix) -> Labels:
-        """Return the position of the label predicted for each raw row of X; changes nothing."""
+    def predict_indices(self, X: Matrix) -> Labels:
+        """Return the position of the class predicted for each raw row of X; changes nothing."""
 
-    def foresee(self, X: Matrix, labels: Labels) -> S_co:
-        """Return what is said of raw rows before their labels are used; changes nothing."""
+    def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
+        """Return the predictions for raw rows, with their labels beside them; changes nothing."""
 
-    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> S_co:
-        """Predict each raw row, then learn its label; a label beyond the known classes, which comes alone, adds one."""
+    def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
+        """Predict each raw row, then learn its label.
+
+        A label beyond the known classes adds a class; it must be the only row of X. `elapsed` is the time since the row
+        before.
+        """
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
 
 
-class BoundedLearner(Learner[Said], Protocol):
-    """A learner with a randomised rule, and a bound on its error."""
+class BoundedLearner(Learner, Protocol):
+    """A learner with a randomised rule and a bound on its error."""
 
-    ledger: MistakeLedger
+    mistake_bound: MistakeBound
 
     @property
     def model_bound(self) -> float:
@@ -53,15 +55,15 @@ class BoundedLearner(Learner[Said], Protocol):
 
     @property
     def calibrated_bound(self) -> float:
-        """The bound tuned by the labels that came."""
+        """The bound calibrated by the labels learned so far."""
 
     @property
     def error_bound(self) -> float:
-        """The one of the two that counts."""
+        """The one of these two bounds that is reported."""
 
     @property
     def status(self) -> Status:
-        """Whether the latter lies in [0, 1 - 1/c]."""
+        """Whether `error_bound` lies in [0, 1 - 1/c]."""
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X; changes nothing."""

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from driftline.core.columns import RunningColumns
-from driftline.core.features import is_feature_map
+from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import DriftWatch
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import SpacePlan
-from driftline.ensemble.space import FourierFeatures, Space
-from driftline.errors import ConfigError
+from driftline.ensemble.space import Space
 
 
 def assemble_ensemble(
@@ -24,10 +23,8 @@ def assemble_ensemble(
     for i, plan in enumerate(plans):
         features = _features(parameters, plan, [seed, i])
         features.start(n_columns)
-        first = features.transform(columns.prepare(np.zeros((1, n_columns))))
-        if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != 1:
-            raise ConfigError(f"the feature map must return an array with a row for each instance; got {first!r}")
-        spaces.append(Space(plan, features, first.shape[1], [seed, i]))
+        n_features = count_features(features, columns.prepare(np.zeros((1, n_columns))))
+        spaces.append(Space(plan, features, n_features, [seed, i]))
     drift = DriftWatch(n_columns, tuple(range(parameters["order"] + 1)))
     return EnsembleLearner(columns, spaces, drift, parameters["coverage"])
 
@@ -35,4 +32,4 @@ def assemble_ensemble(
 def _features(parameters: Mapping[str, Any], plan: SpacePlan, seed: list[int]) -> Any:
     if is_feature_map(parameters["features"]):
         return copy.deepcopy(parameters["features"])
-    return FourierFeatures(scale=plan.scale, n_components=parameters["n_components"], seed=seed)
+    return LinearFourierMap(scale=plan.scale, n_components=parameters["n_components"], seed=seed)

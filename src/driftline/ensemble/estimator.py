@@ -15,7 +15,7 @@ from driftline.ensemble.plan import SpacePlan, default_plan
 from driftline.errors import ConfigError, MissingExtraError
 from driftline.paper import PaperAMRC
 from driftline.types import Matrix
-from driftline.utils.interrupts import held_back
+from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import flag, one_of, read_labels, read_rows, real_number, source_of_seeds, whole_number
 
 HIGHEST_ORDER = 1
@@ -84,7 +84,7 @@ class AMRC(BoundedClassifier):
     >>> X, y = RotatingGaussians().sample(400, seed=0)
     >>> model = AMRC()
     >>> answers = model.prequential(X, y)
-    >>> mistakes = (answers.predictions != y).sum()
+    >>> mistakes = (answers.predicted != y).sum()
     >>> bool(mistakes < model.mistake_bound(delta=0.05))
     True
     >>> model.predict(X[-3:]).shape, 0 < model.error_bound_ < 0.5
@@ -177,11 +177,11 @@ class AMRC(BoundedClassifier):
         AMRC
             The estimator itself.
         """
-        with self._begun_if_accepted():
+        with self._rolled_back_if_refused():
             if classes is not None and not self.__sklearn_is_fitted__():
                 self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
-            rows = self._readable(X).copy()
-            with held_back():
+            rows = self._read_fitted(X).copy()
+            with defer_interrupt():
                 self._ensemble.observe(rows)
         return self
 
@@ -211,7 +211,7 @@ class AMRC(BoundedClassifier):
         """
         names = self._new_names(columns)
         n = whole_number("columns", columns, at_least=1) if names is None else len(names)
-        with held_back():
+        with defer_interrupt():
             self._widen(n)
             if names is not None:
                 self.feature_names_in_ = np.array([*self.feature_names_in_, *names], dtype=object)

@@ -1,47 +1,38 @@
-"""The ensemble as a learner: features, members, mixture, certificate."""
+"""The default learner: features, members, mixture, calibrated bound."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from driftline.core.bounds import MistakeLedger
-from driftline.core.calibration import Certificate
+from driftline.core.bounds import MistakeBound
+from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import RunningColumns
+from driftline.core.state import Stateful, nested_state, restore_parts
 from driftline.ensemble.filters import DriftWatch
-from driftline.ensemble.pending import Pending, Waiting
+from driftline.ensemble.pending_rows import PendingRow, PendingRows
 from driftline.ensemble.space import Space
 from driftline.kernels.mixing import mix, mixture
-from driftline.types import Labels, Matrix, Said, Singles, State, Status, Vector
-
-
-class Part(Protocol):
-    """Anything whose arrays belong in a checkpoint."""
-
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-
-    def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
+from driftline.types import Labels, Matrix, Predictions, Singles, State, Status, Vector
 
 
 class EnsembleLearner:
     """Members with different memories and features, mixed online, on rows of numbers and class positions from 0.
 
-    predict:  x ─ columns ▶ z ─ space by space ▶ what each member says ─ mixture ▶ h(·|x)    reads, changes nothing
-    learn:    (z, y) ─ space by space ▶ members; what they said ─ mixture ▶ weights, certificate ▶ bound
+    predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
+    learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound
 
     Parameters
     ----------
     columns : RunningColumns
         Preparation of the raw columns.
     spaces : list of Space
-        The spaces.
+        The feature spaces with their members.
     drift : DriftWatch
-        Filters for the table of drift, which nothing else needs.
+        Filters for the table of drift; predictions do not depend on them.
     coverage : float
         Coverage that the calibrated bound aims at.
     """
@@ -50,19 +41,19 @@ class EnsembleLearner:
         self._columns = columns
         self.drift = drift
         self.spaces = spaces
-        self.ledger = MistakeLedger()
-        self.certificate = Certificate(coverage)
+        self.mistake_bound = MistakeBound()
+        self.calibration = CalibratedBound(coverage)
         n_members = sum(space.n_members for space in spaces)
         self.weights = np.full(n_members, 1.0 / n_members)
-        self._ways = np.tile(self.weights, (2, 1))
-        self._trust = np.full(2, 0.5)
+        self._scheme_weights = np.tile(self.weights, (2, 1))
+        self._scheme_shares = np.full(2, 0.5)
         self.n_classes = 0
-        self._pending = Pending()
+        self._pending = PendingRows()
 
     @property
     def n_steps(self) -> int:
         """Number of labels learned."""
-        return self.ledger.n_steps
+        return self.mistake_bound.n_steps
 
     @property
     def n_missing(self) -> int:
@@ -83,26 +74,26 @@ class EnsembleLearner:
     def model_bound(self) -> float:
         """R(U_t) of the mixture: the mean of the members' bounds, each given its λ."""
         bounds = self.member_bounds
-        return min(float(self.weights @ bounds), float(bounds.max()))  # weights may sum to a rounding more than 1
+        return min(float(self.weights @ bounds), float(bounds.max()))  # weights may sum to a rounding above 1
 
     @property
     def calibrated_bound(self) -> float:
-        """The bound tuned by the labels that came."""
-        return self.certificate.bound(self.n_classes)
+        """The bound calibrated by the labels learned so far."""
+        return self.calibration.bound(self.n_classes)
 
     @property
     def rate_bound(self) -> float:
-        """What is to hold on average; 1 if there is no class to predict."""
-        return self.certificate.rate(self.n_classes) if self.n_classes else 1.0
+        """The bound that is to hold on average; 1 before any class is known."""
+        return self.calibration.rate(self.n_classes) if self.n_classes else 1.0
 
     @property
     def error_bound(self) -> float:
-        """The calibrated bound; 1 if there is no class to predict."""
+        """The calibrated bound; 1 before any class is known."""
         return self.calibrated_bound if self.n_classes else 1.0
 
     @property
     def status(self) -> Status:
-        """Whether the bound lies in [0, 1 - 1/c]: always, once there is a class."""
+        """Whether the bound lies in [0, 1 - 1/c]: always, once a class is known."""
         return Status.OK if self.n_classes else Status.LOOSE
 
     def add_class(self) -> None:
@@ -125,161 +116,173 @@ class EnsembleLearner:
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X."""
-        return mixture(self._say(self._columns.prepare(X)), self.weights)
+        return mixture(self._member_probabilities(self._columns.prepare(X)), self.weights)
 
-    def most_likely(self, X: Matrix) -> Labels:
-        """Return the position of the label of the deterministic rule for each raw row of X."""
+    def predict_indices(self, X: Matrix) -> Labels:
+        """Return the position of the class that the deterministic rule predicts for each raw row of X."""
         return _largest(self.probabilities(X))
 
-    def foresee(self, X: Matrix, labels: Labels) -> Said:
-        """Return what is said of raw rows before their labels are used; changes nothing."""
+    def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
+        """Return the predictions for raw rows, with their labels beside them; changes nothing."""
         start = time.perf_counter()
         h = self.probabilities(X) if self.n_classes else np.zeros((len(X), 0))
         bounds = np.full(len(X), self.error_bound)
         rates = np.full(len(X), self.rate_bound)
-        return self._said(h, bounds, rates, labels, time.perf_counter() - start, 0.0)
+        return self._predictions(h, bounds, rates, labels, predict_seconds=time.perf_counter() - start)
 
-    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Said:
-        """Predict each raw row, then learn its label; a label beyond the known classes, which comes alone, adds one."""
+    def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
+        """Predict each raw row, then learn its label; a label beyond the known classes, alone in its call, adds one."""
         if labels[0] >= self.n_classes:
-            return self._meet(X, labels, elapsed)
+            return self._learn_new_class(X, labels, elapsed)
         start = time.perf_counter()
-        waited = self._pending.find(X)
-        learned = [space.follow(Psi, labels, elapsed) for space, Psi in self._taken_in(X, waited)]
+        pending = self._pending.find(X)
+        learned = [space.follow(Psi, labels, elapsed) for space, Psi in self._represent(X, pending)]
         self.drift.follow(X, labels, elapsed)
-        h, bounds, rates = self._judged(np.concatenate(learned, axis=1), labels, waited)
-        answer = self._said(h, bounds, rates, labels, 0.0, time.perf_counter() - start)
-        self.ledger.add(answer)
-        return answer
+        h, bounds, rates = self._update_weights(np.concatenate(learned, axis=1), labels, pending)
+        predictions = self._predictions(h, bounds, rates, labels, learn_seconds=time.perf_counter() - start)
+        self.mistake_bound.add(predictions)
+        return predictions
 
-    def _judged(self, said: Vector, labels: Labels, waited: list[Waiting | None]) -> tuple[Matrix, Vector, Vector]:
-        """Weigh the members; return the mixture and both bounds, as they were before each row.
+    def _update_weights(
+        self, members: Vector, labels: Labels, pending: list[PendingRow | None]
+    ) -> tuple[Matrix, Vector, Vector]:
+        """Update the members' weights and the bounds; return the mixture and both bounds as they were before each row.
 
-        Of rows that waited there are two ways to weigh: by what was said of them when they were observed, which shows
-        who is good at predicting with that delay; and by what is said of them now, before their labels are learned,
-        which shows sooner who follows the stream. Either can be far better than the other, so the weights are a
-        mixture of both ways, which are themselves weighed by what they said then. Bounds go by what was said then.
-        While some rows wait, others do not count: some of them may be older than labels that are already learned.
+        There are two schemes of weighing members by rows that were pending: by their predictions when the row was
+        observed, which shows who is good at predicting with that delay; and by their predictions now, before the
+        label is learned, which shows sooner who follows the stream. Either can be far better than the other, so the
+        weights are a mixture of both schemes, which are themselves weighed by their predictions when the row was
+        observed. The bounds are calibrated by the predictions of that time.
+        While some rows are pending, others do not count: they may be older than labels that are already learned.
         """
         n = len(labels)
         h, bounds, rates = np.empty((n, self.n_classes)), np.empty(n), np.empty(n)
-        for t, row in enumerate(waited):
+        for t, row in enumerate(pending):
             bounds[t], rates[t] = self.error_bound, self.rate_bound
             this = slice(t, t + 1)
             if row is None:
-                h[this] = mixture(said[this], self.weights)
+                h[this] = mixture(members[this], self.weights)
                 continue
-            mix(row.said[None], labels[this], self._ways[0], h[this])
-            mix(said[this], labels[this], self._ways[1], h[this])
-            mix(row.ways[None], labels[this], self._trust, h[this])
-            self.weights = self._trust @ self._ways
-            h[t] = row.h
-            self.certificate.advance(1.0 - row.h[labels[this]], self.n_classes)
-        if len(waited) < n:
-            rest = slice(len(waited), n)
-            mix(said[rest], labels[rest], self.weights, h[rest])
-            self._ways[:] = self.weights
-            losses = 1.0 - h[rest][np.arange(n - len(waited)), labels[rest]]
-            bounds[rest], rates[rest] = self.certificate.advance(losses, self.n_classes)
+            mix(row.member_probabilities[None], labels[this], self._scheme_weights[0], h[this])
+            mix(members[this], labels[this], self._scheme_weights[1], h[this])
+            mix(row.scheme_probabilities[None], labels[this], self._scheme_shares, h[this])
+            self.weights = self._scheme_shares @ self._scheme_weights
+            h[t] = row.probabilities
+            self.calibration.update(1.0 - row.probabilities[labels[this]], self.n_classes)
+        if len(pending) < n:
+            rest = slice(len(pending), n)
+            mix(members[rest], labels[rest], self.weights, h[rest])
+            self._scheme_weights[:] = self.weights
+            losses = 1.0 - h[rest][np.arange(n - len(pending)), labels[rest]]
+            bounds[rest], rates[rest] = self.calibration.update(losses, self.n_classes)
         return h, bounds, rates
 
     def observe(self, X: Matrix) -> None:
-        """Let raw rows wait for their labels: what is said of them now counts when these come."""
-        with self._unless_refused():
-            Z = self._columns.advance(X)
-            said = self._say(Z)
-        ways = np.stack([mixture(said, weights) for weights in self._ways], axis=1)
-        for entries in zip(X, Z, said, ways, mixture(said, self.weights), strict=True):
-            self._pending.add(Waiting(*entries))
+        """Predict raw rows and keep the predictions until their labels come."""
+        with self._columns_restored_on_error():
+            Z = self._columns.update(X)
+            members = self._member_probabilities(Z)
+        schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
+        for entries in zip(X, Z, members, schemes, mixture(members, self.weights), strict=True):
+            self._pending.add(PendingRow(*entries))
 
-    def _prepared(self, X: Matrix, waited: list[Waiting | None]) -> Matrix:
-        """Return rows prepared: those that waited as they were then, the others now."""
-        if not waited:
-            return self._columns.advance(X)
-        rows = zip(X, waited, strict=False)
-        first = np.array([self._columns.advance(x[None])[0] if row is None else row.z for x, row in rows])
-        return np.concatenate([first, self._columns.advance(X[len(waited) :])])
+    def _prepare(self, X: Matrix, pending: list[PendingRow | None]) -> Matrix:
+        """Return rows prepared: pending ones as they were when observed, the others now."""
+        if not pending:
+            return self._columns.update(X)
+        rows = zip(X, pending, strict=False)
+        first = np.array([self._columns.update(x[None])[0] if row is None else row.z for x, row in rows])
+        return np.concatenate([first, self._columns.update(X[len(pending) :])])
 
-    def _say(self, Z: Matrix) -> Vector:
+    def _member_probabilities(self, Z: Matrix) -> Vector:
+        """Return the probabilities of all members for prepared rows, as (rows, members, classes)."""
         return np.concatenate([space.say(Z) for space in self.spaces], axis=1)
 
-    def _meet(self, X: Matrix, labels: Labels, elapsed: Vector) -> Said:
-        """Learn a row of a class not known before: what is said of it is said without that class."""
-        before = self.foresee(X, labels)
+    def _learn_new_class(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
+        """Learn a row of a class not known before; its prediction is made without that class."""
+        before = self.score_batch(X, labels)
         start = time.perf_counter()
-        represented = self._taken_in(X, self._pending.find(X))
+        represented = self._represent(X, self._pending.find(X))
         if self.n_classes:
-            self.certificate.advance(np.ones(1), self.n_classes)
+            self.calibration.update(np.ones(1), self.n_classes)
         self.add_class()
         for space, Psi in represented:
             space.follow(Psi, labels, elapsed)
         self.drift.follow(X, labels, elapsed)
-        self.ledger.add(before)
+        self.mistake_bound.add(before)
         return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
 
-    def _taken_in(self, X: Matrix, waited: list[Waiting | None]) -> list[tuple[Space, Singles]]:
-        """Take raw rows into the statistics of the columns; return them as each space represents them."""
-        with self._unless_refused():
-            Z = self._prepared(X, waited)
+    def _represent(self, X: Matrix, pending: list[PendingRow | None]) -> list[tuple[Space, Singles]]:
+        """Return the features of raw rows in each space; add the rows to the columns, remove them from the pending."""
+        with self._columns_restored_on_error():
+            Z = self._prepare(X, pending)
             represented = [(space, space.represent(Z)) for space in self.spaces]
-        for x, row in zip(X, waited, strict=False):
+        for x, row in zip(X, pending, strict=False):
             if row is not None:
-                self._pending.take(x)
+                self._pending.remove(x)
         return represented
 
     @contextmanager
-    def _unless_refused(self) -> Iterator[None]:
-        """Undo what was done to the columns, if the user's feature map refuses a row."""
-        before = {name: array.copy() for name, array in self._columns.state().items()}
+    def _columns_restored_on_error(self) -> Iterator[None]:
+        """Undo changes to the columns if the user's feature map refuses a row."""
+        before = self._columns.state()
         try:
             yield
         except Exception:
             self._columns.restore(before)
             raise
 
-    def _said(
-        self, h: Matrix, bounds: Vector, rates: Vector, labels: Labels, predicting: float, learning: float
-    ) -> Said:
+    def _predictions(
+        self,
+        h: Matrix,
+        bounds: Vector,
+        rates: Vector,
+        labels: Labels,
+        *,
+        predict_seconds: float = 0.0,
+        learn_seconds: float = 0.0,
+    ) -> Predictions:
         n = len(labels)
-        return Said(
+        return Predictions.with_bounds(
+            predicted=_largest(h) if self.n_classes else np.full(n, -1),
+            labels=labels,
             probabilities=h,
-            predictions=_largest(h) if self.n_classes else np.full(n, -1),
             bounds=bounds,
             rates=rates,
             statuses=np.full(n, self.status, dtype=object),
             excesses=np.zeros(n),
-            labels=labels,
-            predict_seconds=np.full(n, predicting / n),
-            learn_seconds=np.full(n, learning / n),
+            predict_seconds=np.full(n, predict_seconds / n),
+            learn_seconds=np.full(n, learn_seconds / n),
         )
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        arrays: State = {"weights": self.weights, "ways": self._ways, "trust": self._trust}
-        for part, owner in self._parts().items():
-            arrays |= {f"{part}/{name}": array for name, array in owner.state().items()}
-        return arrays
+        """Return the arrays that `restore` needs."""
+        weights = {
+            "weights": self.weights,
+            "scheme_weights": self._scheme_weights,
+            "scheme_shares": self._scheme_shares,
+        }
+        return weights | nested_state(self._parts())
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        self.weights, self._ways, self._trust = (np.array(state[name]) for name in ("weights", "ways", "trust"))
-        for part, owner in self._parts().items():
-            prefix = f"{part}/"
-            own = {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
-            owner.restore(own)
+        self.weights, self._scheme_weights, self._scheme_shares = (
+            np.array(state[name]) for name in ("weights", "scheme_weights", "scheme_shares")
+        )
+        restore_parts(self._parts(), state)
 
     def __setstate__(self, fields: dict[str, Any]) -> None:
-        """Continue from a pickle, whose arrays may lie in a file that cannot be written to."""
+        """Restore from a pickle; arrays are copied because a memory-mapped file is read-only."""
         self.__dict__.update(fields)
         self.restore(self.state())
 
-    def _parts(self) -> dict[str, Part]:
-        """Return whatever has arrays of its own."""
+    def _parts(self) -> dict[str, Stateful]:
+        """Return the parts that have arrays of their own."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
         return {
             "columns": self._columns,
-            "ledger": self.ledger,
-            "certificate": self.certificate,
+            "mistake_bound": self.mistake_bound,
+            "calibration": self.calibration,
             "pending": self._pending,
             "drift": self.drift,
             **spaces,

@@ -5,62 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftline.core.features import check_same_width, checked_features
+from driftline.core.features import LinearFourierMap, check_same_width, checked_features
+from driftline.core.state import state_of
 from driftline.ensemble.filters import new_ladder, with_class, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
 from driftline.errors import ConfigError
 from driftline.kernels.ladder import Ladder
 from driftline.kernels.replay import BATCH, N_RULES, Members, Room, Store, bound_of, follow, say_all
-from driftline.kernels.representation import FARTHEST_SINGLE, represent
+from driftline.kernels.representation import FARTHEST_SINGLE
 from driftline.types import Labels, Matrix, Singles, State, Vector
 
 N_QUANTILES = 16 * BATCH
 """How finely the distribution of ages is cut."""
-
-
-class FourierFeatures:
-    """Linear features and, beside them, Fourier features of random directions; of none if the scale is 0.
-
-    Parameters
-    ----------
-    scale : float
-        Directions are scale · N(0, I/(2p)) for p columns.
-    n_components : int
-        Number of directions.
-    seed : list of int
-        Seed of the directions.
-    """
-
-    def __init__(self, *, scale: float, n_components: int, seed: list[int]) -> None:
-        self._scale = scale
-        self._n_components = n_components if scale > 0.0 else 0
-        self._seed = seed
-        self._directions = np.empty((0, 0))
-        self._n_begun = 0
-
-    def start(self, n_columns: int) -> None:
-        """Draw the directions for instances of `n_columns` columns."""
-        rng = np.random.default_rng(self._seed)
-        normals = rng.standard_normal((self._n_components, n_columns))
-        self._directions = self._scale * normals / math.sqrt(2.0 * n_columns)
-        self._n_begun = n_columns
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self._directions.shape[1]
-
-    def add_columns(self, n: int) -> None:
-        """Extend the directions to n more columns; those where these are 0 are represented as before."""
-        places = range(self.n_columns, self.n_columns + n)
-        rngs = (np.random.default_rng([*self._seed, 2, place]) for place in places)
-        normals = np.array([rng.standard_normal(self._n_components) for rng in rngs])
-        added = self._scale * normals.T / math.sqrt(2.0 * self._n_begun)
-        self._directions = np.concatenate([self._directions, added], axis=1)
-
-    def transform(self, Z: Matrix) -> Singles:
-        """Return ψ for each row of Z."""
-        return represent(Z, self._directions, self._n_begun)
 
 
 class Space:
@@ -70,7 +26,7 @@ class Space:
     ----------
     plan : SpacePlan
         What it is made of.
-    features : FeatureMap or FourierFeatures
+    features : FeatureMap or LinearFourierMap
         The features, started.
     n_features : int
         Number of features.
@@ -141,7 +97,7 @@ class Space:
 
     def check_can_grow(self) -> None:
         """Refuse more columns, if the features are a map of the user's."""
-        if not isinstance(self._features, FourierFeatures):
+        if not isinstance(self._features, LinearFourierMap):
             raise ConfigError(
                 "columns cannot be added with a feature map of your own, which was started with those of the first "
                 'row; hand in all columns from then on, or choose features="auto"'
@@ -172,7 +128,7 @@ class Space:
 
     def represent(self, Z: Matrix) -> Singles:
         """Return ψ for each row of Z; changes nothing."""
-        if isinstance(self._features, FourierFeatures):
+        if isinstance(self._features, LinearFourierMap):
             return self._features.transform(Z)
         # The user's map: a row at a time, so that it does not matter how rows are grouped.
         d = self._store.rows.shape[1]
@@ -185,7 +141,7 @@ class Space:
         parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "ladder": self._ladder}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
         arrays["centres"] = self._room.centres
-        if not isinstance(self._features, FourierFeatures):
+        if not isinstance(self._features, LinearFourierMap):
             arrays |= {f"features/{name}": array for name, array in self._features.state().items()}
         return arrays
 
@@ -193,10 +149,9 @@ class Space:
         """Continue from what `state` returned."""
 
         def part(name: str) -> dict[str, Any]:
-            prefix = f"{name}/"
-            return {key.removeprefix(prefix): np.array(value) for key, value in state.items() if key.startswith(prefix)}
+            return {key: np.array(value) for key, value in state_of(name, state).items()}
 
-        if not isinstance(self._features, FourierFeatures):
+        if not isinstance(self._features, LinearFourierMap):
             check_same_width(self._store.rows.shape[1], state["store/rows"].shape[1])
         self._store, self._members, self._ladder = (
             Store(**part("store")),
@@ -204,7 +159,7 @@ class Space:
             Ladder(**part("ladder")),
         )
         self._room = self._blank_room(state["centres"])
-        if not isinstance(self._features, FourierFeatures):
+        if not isinstance(self._features, LinearFourierMap):
             self._features.restore(part("features"))
 
     def __getstate__(self) -> dict[str, Any]:

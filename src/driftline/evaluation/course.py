@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from driftline.evaluation.summary import counted_bounds, differ
-from driftline.types import Answers, Block, LabelArray, Labels, Matrix, Vector
+from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 
 MOST_WINDOWS = 512
 """When there are as many windows, neighbours are joined, and windows are twice as long from then on."""
@@ -121,20 +121,24 @@ class Course:
     largest: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
     """Largest size of each."""
 
-    def add(self, block: Block, answers: Answers) -> None:
+    def add(self, block: Block, predictions: Predictions) -> None:
         """Take in some rows and what was said of them.
 
         Parameters
         ----------
         block : Block
             Rows with labels.
-        answers : Answers
+        predictions : Predictions
             What the classifier said of them.
         """
-        places, rates, expected = self._places(block.labels), counted_bounds(answers), 1.0 - answers.probabilities
+        places, rates, expected = (
+            self._places(block.labels),
+            counted_bounds(predictions),
+            1.0 - predictions.label_probabilities,
+        )
         self._fill_bins(expected, rates)
-        wrong = differ(answers.predictions, block.labels)
-        figures = np.array([wrong, expected, np.minimum(answers.bounds, 1.0), rates, answers.charges])
+        wrong = differ(predictions.predicted, block.labels)
+        figures = np.array([wrong, expected, np.minimum(predictions.bounds, 1.0), rates, predictions.total_charges])
         values = self._values(block.rows, places)
         done = 0
         while done < len(places):

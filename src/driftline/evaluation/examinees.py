@@ -8,17 +8,17 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from driftline.errors import ConfigError, DataError
-from driftline.types import Answers, Block, LabelArray, Matrix, Vector
+from driftline.types import Block, LabelArray, Matrix, Predictions, Vector
 
 
 @runtime_checkable
 class PrequentialClassifier(Protocol):
     """A classifier that examines itself: it can take a block of rows, and predicts each before it learns it."""
 
-    def prequential(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Answers:
+    def prequential(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Predictions:
         """Predict, then learn, row by row."""
 
-    def assess(self, X: Matrix, y: LabelArray, classes: Any = None, asked: int = 0) -> Answers:
+    def assess(self, X: Matrix, y: LabelArray, classes: Any = None, asked: int = 0) -> Predictions:
         """Return what is said of each row now; learns nothing. `asked` counts the rows since it last learned."""
 
     def partial_fit(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Any:
@@ -36,10 +36,10 @@ class ObservingClassifier(Protocol):
 class Examinee(Protocol):
     """What the evaluation asks of a classifier. Times are in the unit that the classifier is to count in."""
 
-    def prequential(self, block: Block) -> Answers:
+    def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
 
-    def assess(self, block: Block, asked: int) -> Answers:
+    def assess(self, block: Block, asked: int) -> Predictions:
         """Return what is said of each row now; learns nothing. `asked` counts the rows since it last learned."""
 
     def observe(self, block: Block) -> None:
@@ -64,11 +64,11 @@ class NativeExaminee:
         self._model = model
         self._classes = classes
 
-    def prequential(self, block: Block) -> Answers:
+    def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
         return self._model.prequential(block.rows, block.labels, classes=self._classes, timestamps=_given(block.times))
 
-    def assess(self, block: Block, asked: int) -> Answers:
+    def assess(self, block: Block, asked: int) -> Predictions:
         """Return what is said of each row now; learns nothing."""
         return self._model.assess(block.rows, block.labels, classes=self._classes, asked=asked)
 
@@ -107,39 +107,39 @@ class PartialFitExaminee:
         self._is_probabilistic = hasattr(model, "predict_proba")
         self._has_learned = hasattr(model, "classes_")
 
-    def prequential(self, block: Block) -> Answers:
+    def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
         parts = []
         for t in range(len(block.rows)):
             row = block.part(slice(t, t + 1))
             try:
-                answers = self.assess(row, 0)
+                predictions = self.assess(row, 0)
                 start = time.perf_counter()
                 self.learn(row)
             except (ValueError, TypeError) as error:
                 raise DataError(f"row {t}: {_remedied(error, row)}") from error
-            answers.learn_seconds[0] = time.perf_counter() - start
-            parts.append(answers)
-        return Answers.joined(parts)
+            predictions.learn_seconds[0] = time.perf_counter() - start
+            parts.append(predictions)
+        return Predictions.concatenate(parts)
 
-    def assess(self, block: Block, asked: int) -> Answers:
+    def assess(self, block: Block, asked: int) -> Predictions:
         """Return what is said of each row now; learns nothing."""
         start = time.perf_counter()
         n = len(block.rows)
         try:
-            predictions = np.asarray(self._model.predict(block.rows))
+            predicted = np.asarray(self._model.predict(block.rows))
             probabilities = self._probabilities(block) if self._is_probabilistic else np.zeros(n)
         except Exception as error:
             # One that has learned nothing yet says so in whatever way it likes.
             if self._has_learned and not isinstance(error, NotFittedError):
                 raise
-            predictions, probabilities = np.full(n, None), np.zeros(n)
-        if predictions.size != n:
-            raise DataError(f"predict returned an array of shape {predictions.shape} for {n} rows; expected ({n},)")
-        predictions = predictions.reshape(n)
+            predicted, probabilities = np.full(n, None), np.zeros(n)
+        if predicted.size != n:
+            raise DataError(f"predict returned an array of shape {predicted.shape} for {n} rows; expected ({n},)")
+        predicted = predicted.reshape(n)
         took = np.full(n, (time.perf_counter() - start) / n)
         given = probabilities if self._is_probabilistic else None
-        return Answers.without_bounds(predictions, took, np.zeros(n), given)
+        return Predictions.without_bounds(predicted, block.labels, took, np.zeros(n), given)
 
     def observe(self, block: Block) -> None:
         """Take no note."""

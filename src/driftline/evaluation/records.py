@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import CheckpointError, DataError, MissingExtraError
-from driftline.types import Answers, Block, LabelArray, Vector
+from driftline.types import Block, LabelArray, Predictions, Vector
 from driftline.utils.atomic_write import remove_leftovers, replacing
 
 VERSION = 1
@@ -124,7 +124,7 @@ class RecordWriter:
                 part.path.unlink()
         return kept
 
-    def add(self, block: Block, answers: Answers, pending: LabelArray) -> None:
+    def add(self, block: Block, predictions: Predictions, pending: LabelArray) -> None:
         """Take the records of some steps, to be written at the next flush."""
         pa, n = self._pa, len(block.rows)
         self._label_type = self._label_type or label_type(pa, block.labels)
@@ -132,14 +132,14 @@ class RecordWriter:
             "step": np.arange(self._next, self._next + n),
             "time": _nullable(pa, block.times),
             "label": self._labels("labels", block.labels),
-            "prediction": self._labels("predictions", answers.predictions),
-            "probability": _nullable(pa, answers.probabilities),
-            "bound": _nullable(pa, answers.bounds),
-            "status": pa.array(answers.statuses, pa.string()),
-            "charge": _nullable(pa, answers.charges),
+            "prediction": self._labels("predictions", predictions.predicted),
+            "probability": _nullable(pa, predictions.label_probabilities),
+            "bound": _nullable(pa, predictions.bounds),
+            "status": pa.array(predictions.statuses, pa.string()),
+            "charge": _nullable(pa, predictions.total_charges),
             "pending": pending,
-            "predict_seconds": answers.predict_seconds,
-            "learn_seconds": answers.learn_seconds,
+            "predict_seconds": predictions.predict_seconds,
+            "learn_seconds": predictions.learn_seconds,
         }
         self._waiting.append(pa.table(columns))
         self._next += n

@@ -19,7 +19,7 @@ from driftline.evaluation.pace import Interruption, SliceLength, Stopped, Timer
 from driftline.evaluation.records import RecordWriter
 from driftline.evaluation.summary import Tally
 from driftline.streams import Stream
-from driftline.types import Answers, Block, Indices, Vector
+from driftline.types import Block, Indices, Predictions, Vector
 from driftline.utils.progress import ProgressBar
 
 
@@ -140,9 +140,9 @@ class Run:
         try:
             clocked = replace(rows, times=self._state.clock.read(rows.times))
             if self._arrivals is None:
-                answers, waiting = self._classifier.prequential(clocked), np.zeros(n, np.int64)
+                predictions, waiting = self._classifier.prequential(clocked), np.zeros(n, np.int64)
             else:
-                answers, waiting = self._with_late_labels(clocked, rows.times, self._arrivals)
+                predictions, waiting = self._with_late_labels(clocked, rows.times, self._arrivals)
         except ConfigError:  # of the classifier's own parameters; the rows are not to blame
             raise
         except (ValueError, TypeError, AttributeError) as error:
@@ -150,32 +150,32 @@ class Run:
             counted = "" if n == 1 else "counted from the first of these, "
             raise DataError(f"the classifier cannot use {place} of {source}: {counted}{error}") from error
         if self._records is not None:
-            self._records.add(rows, answers, waiting)
-        self._state.tally.add(rows.labels, answers)
+            self._records.add(rows, predictions, waiting)
+        self._state.tally.add(rows.labels, predictions)
         if self._state.course is not None:
-            self._state.course.add(rows, answers)
+            self._state.course.add(rows, predictions)
         self._state.latest = digest_of(rows, n - 1)
         self._is_whole = True
         self._length.took(n, time.perf_counter() - start)
 
-    def _with_late_labels(self, rows: Block, times: Vector, arrivals: Schedule) -> tuple[Answers, Indices]:
+    def _with_late_labels(self, rows: Block, times: Vector, arrivals: Schedule) -> tuple[Predictions, Indices]:
         """Predict the rows, each after what has arrived by then was learned; `times` are those of the stream."""
         pending, first = self._state.pending, self._state.n_rows
-        answers, waiting = [], np.zeros(len(times), np.int64)
+        predictions, waiting = [], np.zeros(len(times), np.int64)
         for t, moment in enumerate(times.tolist()):
             learning = self._learn(arrivals.now(first + t, moment))
             row = rows.part(slice(t, t + 1))
             waiting[t] = len(pending)
             pending.has_waited |= len(pending) > 0
             said = self._classifier.assess(row, pending.asked)
-            answers.append(replace(said, learn_seconds=np.array([learning])))
+            predictions.append(replace(said, learn_seconds=np.array([learning])))
             self._classifier.observe(row)
             pending.asked += 1
             pending.push(arrivals.due(first + t, moment), first + t, row)
         # What has arrived by now is learned before the next row in any case: done here, the classifier of a run that
         # ends with this slice knows it too.
-        answers[-1].learn_seconds[0] += self._learn(arrivals.now(first + len(times), times[-1]))
-        return Answers.joined(answers), waiting
+        predictions[-1].learn_seconds[0] += self._learn(arrivals.now(first + len(times), times[-1]))
+        return Predictions.concatenate(predictions), waiting
 
     def _learn(self, now: float) -> float:
         """Learn the labels that have arrived; return how long it took."""

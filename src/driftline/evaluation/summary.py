@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from driftline.core.bounds import MistakeLedger
-from driftline.types import Answers, Flags, LabelArray, Matrix, Status, Vector
+from driftline.core.bounds import MistakeBound
+from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
 
 ROUNDING = 1e-9
 """What sums of the same figures may differ by."""
@@ -167,11 +167,11 @@ class Tally:
     """The same, of the one under way."""
     seconds: float = 0.0
 
-    def add(self, labels: LabelArray, answers: Answers) -> None:
+    def add(self, labels: LabelArray, predictions: Predictions) -> None:
         """Count some steps."""
-        said, truth = answers.predictions.tolist(), labels.tolist()
-        wrong = differ(answers.predictions, labels)
-        expected, bounds = 1.0 - answers.probabilities, counted_bounds(answers)
+        said, truth = predictions.predicted.tolist(), labels.tolist()
+        wrong = differ(predictions.predicted, labels)
+        expected, bounds = 1.0 - predictions.label_probabilities, counted_bounds(predictions)
         self._add_to_windows(np.column_stack([wrong, expected, bounds]))
         self.changes += int(np.count_nonzero(differ(labels[1:], labels[:-1])))
         self.changes += self.n_rows > 0 and truth[0] != self.last_label
@@ -180,8 +180,8 @@ class Tally:
         self.mistakes += int(np.count_nonzero(wrong))
         self.labels.update(truth)
         self.predictions.update(said)
-        self.statuses.update(str(status) for status in answers.statuses.tolist() if status is not None)
-        columns = expected, bounds, answers.charges, answers.predict_seconds, answers.learn_seconds
+        self.statuses.update(str(status) for status in predictions.statuses.tolist() if status is not None)
+        columns = expected, bounds, predictions.total_charges, predictions.predict_seconds, predictions.learn_seconds
         self.sums = _added(self.sums, np.column_stack(columns))
 
     def _add_to_windows(self, rows: Matrix) -> None:
@@ -221,7 +221,7 @@ class Tally:
         no_change = self.changes / (n - 1) if n > 1 else None
         whole = self._whole()
         has_bound = _known(bounds) is not None
-        ledger = MistakeLedger(n_steps=n, total_bound=charges)
+        ledger = MistakeBound(n_steps=n, total_bound=charges)
         return Summary(
             stream=stream,
             model=model,
@@ -256,10 +256,12 @@ class Tally:
         return None if by_chance == 1.0 else (1.0 - self.error - by_chance) / (1.0 - by_chance)
 
 
-def counted_bounds(answers: Answers) -> Vector:
+def counted_bounds(predictions: Predictions) -> Vector:
     """Return the bounds with their excess, at most 1; where the set was empty, the negative number, which is none."""
-    is_empty = answers.statuses == Status.EMPTY
-    return np.where(is_empty, np.minimum(np.nan_to_num(answers.bounds), 0.0), np.minimum(answers.charges, 1.0))
+    is_empty = predictions.statuses == Status.EMPTY
+    return np.where(
+        is_empty, np.minimum(np.nan_to_num(predictions.bounds), 0.0), np.minimum(predictions.total_charges, 1.0)
+    )
 
 
 def _added(total: Vector, rows: Matrix) -> Vector:

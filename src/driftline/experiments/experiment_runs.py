@@ -139,11 +139,11 @@ class StreamRun(ExperimentRun):
         X, y = (
             np.concatenate([getattr(block, name) for block in blocks])[: self.n_rows] for name in ("rows", "labels")
         )
-        answers = self._model().prequential(X, y, classes=stream.classes())
+        predictions = self._model().prequential(X, y, classes=stream.classes())
         columns = {
-            "error": answers.predictions != y,
-            "expected_error": 1.0 - answers.probabilities,
-            "mean_bound": answers.bounds,
+            "error": predictions.predicted != y,
+            "expected_error": 1.0 - predictions.label_probabilities,
+            "mean_bound": predictions.bounds,
         }
         known = {name: values for name, values in columns.items() if not np.isnan(values.astype(float)).any()}
         return {"n_rows": len(y)} | {name: np.cumsum(values).tolist() for name, values in known.items()}
@@ -190,8 +190,11 @@ class SimulationRun(ExperimentRun):
         if (given["features"], given["intercept"], given["scaling"]) != ("linear", False, "none"):
             raise ConfigError(f"a simulation needs linear features, no intercept and scaling='none'; got {model!r}")
         if self.work == "mistakes":
-            answers = model.prequential(X, y, classes=[0, 1])
-            return {"mistakes": np.cumsum(1.0 - answers.probabilities), "bounds": np.cumsum(answers.bounds)}
+            predictions = model.prequential(X, y, classes=[0, 1])
+            return {
+                "mistakes": np.cumsum(1.0 - predictions.label_probabilities),
+                "bounds": np.cumsum(predictions.bounds),
+            }
         # Only rules and bounds are needed: the learner alone takes two thirds of the time of the estimator.
         learner = assemble(checked_parameters(given), X, seed)
         for _ in range(2):

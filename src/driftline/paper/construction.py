@@ -6,9 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from driftline.core.columns import Columns
-from driftline.core.features import FeatureMap, FourierMap, LinearMap, is_feature_map
-from driftline.errors import ConfigError
+from driftline.core.columns import PaperColumns
+from driftline.core.features import FeatureMap, FourierMap, LinearMap, count_features, is_feature_map
 from driftline.paper.exact_solver import ExactSolver
 from driftline.paper.kinematic_tracker import KinematicTracker
 from driftline.paper.label_window import LabelWindow
@@ -50,14 +49,10 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> PaperLearner:
     """Build a learner, without classes yet, for instances like `rows`, the first block of the stream."""
-    columns = Columns(parameters["scaling"])
+    columns = PaperColumns(parameters["scaling"], rows)
     features = _feature_map(parameters, seed)
-    columns.start(rows)
     features.start(rows.shape[1])
-    first = features.transform(columns.prepare(rows[:1]))
-    if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != 1:
-        raise ConfigError(f"the feature map must return an array with a row for each instance; got {first!r}")
-    n_features = first.shape[1]
+    n_features = count_features(features, columns.prepare(rows[:1]))
     tracker = KinematicTracker(
         n_features,
         order=parameters["order"],

@@ -148,7 +148,7 @@ class PaperAMRC(BoundedClassifier):
     @property
     def excess_(self) -> float:
         """Mean by which instances exceeded what the bound accounts for."""
-        return self._minimax.ledger.mean_excess
+        return self._minimax.mistake_bound.mean_excess
 
     @property
     def _minimax(self) -> PaperLearner:

@@ -74,7 +74,7 @@ class ExactSolver:
         shares = sparse.hstack([sparse.csr_array((n, 2 * scores.shape[1])), totals, sparse.csr_array((n, 1))])
         return sparse.vstack([above, shares], format="csr"), np.repeat([0.0, 1.0], [n * c, n])
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Forget the rule before: there is nothing to forget."""
 
     def state(self) -> State:

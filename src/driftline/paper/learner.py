@@ -1,27 +1,41 @@
-"""The algorithm: predict with the current rule, track with the label, solve for the next rule."""
+"""The algorithm of the paper: predict with the current rule, track with the label, solve for the next rule."""
 
 import time
-from dataclasses import replace
-from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftline.core.bounds import MistakeLedger
-from driftline.core.calibration import Certificate
-from driftline.core.columns import Columns
+from driftline.core.bounds import MistakeBound
+from driftline.core.calibration import CalibratedBound
+from driftline.core.columns import ColumnPreparer
 from driftline.core.features import FeatureMap, check_same_width, checked_features
+from driftline.core.state import Stateful, nested_state, restore_parts
 from driftline.paper import rules
 from driftline.paper.protocols import Solver, Tracker
 from driftline.paper.widening import LabelledWindow
-from driftline.types import LARGEST, Labels, Matrix, Rule, Said, Solution, State, Status, Step, UncertaintySet, Vector
+from driftline.types import (
+    LARGEST,
+    Labels,
+    Matrix,
+    Predictions,
+    Rule,
+    Solution,
+    State,
+    Status,
+    UncertaintySet,
+    Vector,
+)
 
 
-class Part(Protocol):
-    """Anything whose arrays belong in a checkpoint."""
+class RowPrediction(NamedTuple):
+    """The prediction for one row: the entries of `Predictions` that are known before the label."""
 
-    def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+    probabilities: Vector
+    prediction: int
+    bound: float
+    status: Status
+    excess: float
+    seconds: float
 
 
 class PaperLearner:
@@ -39,12 +53,12 @@ class PaperLearner:
     coverage : float
         Coverage that the calibrated bound aims at.
     window : LabelledWindow, optional
-        What keeps the uncertainty sets from being empty, if anything does.
+        Widens the uncertainty sets so that none is empty; without it they are as published.
     """
 
     def __init__(
         self,
-        columns: Columns,
+        columns: ColumnPreparer,
         features: FeatureMap,
         tracker: Tracker,
         solver: Solver,
@@ -57,15 +71,15 @@ class PaperLearner:
         self._tracker = tracker
         self._solver = solver
         self._window = window
-        self.certificate = Certificate(coverage)
-        self.ledger = MistakeLedger()
+        self.calibration = CalibratedBound(coverage)
+        self.mistake_bound = MistakeBound()
         self.uncertainty = UncertaintySet(np.zeros((0, n_features)), np.zeros((0, n_features)))
         self.solution = Solution(Rule(np.zeros((0, n_features)), 0.0), 1.0, Status.LOOSE)
 
     @property
     def n_steps(self) -> int:
         """Number of labels learned."""
-        return self.ledger.n_steps
+        return self.mistake_bound.n_steps
 
     @property
     def n_classes(self) -> int:
@@ -84,8 +98,8 @@ class PaperLearner:
 
     @property
     def calibrated_bound(self) -> float:
-        """The bound tuned by the labels that came."""
-        return self.certificate.bound(self.n_classes)
+        """The bound calibrated by the labels learned so far."""
+        return self.calibration.bound(self.n_classes)
 
     @property
     def error_bound(self) -> float:
@@ -98,13 +112,13 @@ class PaperLearner:
         return self.solution.status
 
     def add_class(self) -> None:
-        """Make room for one more class; until it is learned, its scores are 0 and nothing is known of it."""
+        """Make room for one more class, with scores of 0 and an unbounded uncertainty set until it is learned."""
         self._tracker.add_class()
         self._solver.add_class()
         if self._window is not None:
             self._window.add_class()
         weights = np.pad(self.solution.rule.weights, ((0, 1), (0, 0)))
-        if self.ledger.n_steps == 0:  # nothing learned: the uniform rule, whose error is 1 - 1/c
+        if self.n_steps == 0:  # nothing learned: the uniform rule, whose error is 1 - 1/c
             self.solution = Solution(Rule(weights, -1.0 / len(weights)), 1.0 - 1.0 / len(weights), Status.OK)
         else:
             self.solution = Solution(Rule(weights, self.solution.rule.offset), self.solution.risk, self.solution.status)
@@ -117,51 +131,50 @@ class PaperLearner:
         """Return h(·|x) for each raw row of X."""
         return rules.probabilities(self.solution.rule, self._represent(X))
 
-    def most_likely(self, X: Matrix) -> Labels:
-        """Return the position of the label of the deterministic rule for each raw row of X."""
-        return rules.most_likely(self.solution.rule, self._represent(X))
+    def predict_indices(self, X: Matrix) -> Labels:
+        """Return the position of the class that the deterministic rule predicts for each raw row of X."""
+        return rules.predict_indices(self.solution.rule, self._represent(X))
 
-    def foresee(self, X: Matrix, labels: Labels) -> Said:
-        """Return what is said of raw rows before their labels are used; changes nothing."""
-        return _together([self._say(x, label)[0] for x, label in zip(X, labels.tolist(), strict=True)])
+    def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
+        """Return the predictions for raw rows, with their labels beside them; changes nothing."""
+        rows = [self._predict_row(x)[0] for x in X]
+        return _in_columns(rows, labels, np.zeros(len(rows)))
 
-    def advance(self, X: Matrix, labels: Labels, elapsed: Vector) -> Said:
-        """Predict each raw row, then learn its label; a label beyond the known classes adds a class.
-
-        Such a label must come alone.
-        """
-        steps = []
-        for x, label, time_passed in zip(X, labels.tolist(), elapsed.tolist(), strict=True):
-            step, psi = self._say(x, label)
+    def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
+        """Predict each raw row, then learn its label; a label beyond the known classes, alone in its call, adds one."""
+        rows, learn_seconds = [], np.zeros(len(labels))
+        for t, label in enumerate(labels.tolist()):
+            row, psi = self._predict_row(X[t])
             start = time.perf_counter()
             while label >= self.n_classes:
                 self.add_class()
-            self.learn(psi, label, time_passed)
-            self._columns.observe(x)
-            steps.append(replace(step, learn_seconds=time.perf_counter() - start))
-        said = _together(steps)
-        self.ledger.add(said)
-        if said.probabilities.shape[1]:
-            self.certificate.advance(1.0 - said.given, said.probabilities.shape[1])
-        return said
+            self.learn(psi, label, float(elapsed[t]))
+            self._columns.update(X[t : t + 1])
+            rows.append(row)
+            learn_seconds[t] = time.perf_counter() - start
+        predictions = _in_columns(rows, labels, learn_seconds)
+        self.mistake_bound.add(predictions)
+        n_classes = predictions.probabilities.shape[1]
+        if n_classes:
+            self.calibration.update(1.0 - predictions.label_probabilities, n_classes)
+        return predictions
 
-    def _say(self, x: Vector, label: int) -> tuple[Step, Vector]:
-        """Return what is said of a raw row, and its features."""
+    def _predict_row(self, x: Vector) -> tuple[RowPrediction, Vector]:
+        """Return the prediction for a raw row, and its features."""
         start = time.perf_counter()
-        Psi, said = self._represent(x[None]), self.solution
-        step = Step(
-            probabilities=rules.probabilities(said.rule, Psi)[0],
-            prediction=int(rules.most_likely(said.rule, Psi)[0]) if self.n_classes else -1,
-            bound=said.risk,
-            status=said.status,
-            excess=rules.excess(said.rule, Psi[0]),
-            label=label,
-            predict_seconds=time.perf_counter() - start,
+        Psi, solution = self._represent(x[None]), self.solution
+        row = RowPrediction(
+            probabilities=rules.probabilities(solution.rule, Psi)[0],
+            prediction=int(rules.predict_indices(solution.rule, Psi)[0]) if self.n_classes else -1,
+            bound=solution.risk,
+            status=solution.status,
+            excess=rules.excess(solution.rule, Psi[0]),
+            seconds=time.perf_counter() - start,
         )
-        return step, Psi[0]
+        return row, Psi[0]
 
     def learn(self, psi: Vector, label: int, elapsed: float) -> None:
-        """Track the features of an instance with its label, and solve for the next rule; nothing is judged."""
+        """Track the features of an instance with its label, and solve for the next rule; bounds are not updated."""
         self.uncertainty = self._tracker.update(psi, label, elapsed)
         self._solver.observe(psi)
         if self._window is None:
@@ -170,73 +183,63 @@ class PaperLearner:
         self._window.observe(psi, label)
         self.uncertainty = self._window.widened(self.uncertainty)
         self.solution = self._window.covered(self._solver.solve(self.uncertainty), self.uncertainty)
-        if not self.solution.rule.weights.any():  # guessing is better than where the solver is, so far
-            self._solver.begin_anew()
+        if not self.solution.rule.weights.any():  # guessing is better than the solver's iterate so far
+            self._solver.reset()
 
     def _represent(self, X: Matrix) -> Matrix:
         Z = np.clip(self._columns.prepare(X), -LARGEST, LARGEST)  # a column in other units is far beyond its range
         return checked_features(self._features.transform(Z), len(X), self.uncertainty.mean.shape[1])
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        parts: dict[str, Part] = {
-            "columns": self._columns,
-            "features": self._features,
-            "tracker": self._tracker,
-            "solver": self._solver,
-            "ledger": self.ledger,
-            "certificate": self.certificate,
-        }
-        if self._window is not None:
-            parts["window"] = self._window
-        nested = (((f"{part}/{name}", array) for name, array in owner.state().items()) for part, owner in parts.items())
+        """Return the arrays that `restore` needs."""
         rule = self.solution.rule
-        return dict(chain.from_iterable(nested)) | {
+        return nested_state(self._parts()) | {
             "uncertainty/mean": self.uncertainty.mean,
             "uncertainty/width": self.uncertainty.width,
             "solution/weights": rule.weights,
             "solution/values": np.array([rule.offset, self.solution.risk]),
-            "solution/status": np.array([Status(self.solution.status).value]),  # text, from the files of some others
+            "solution/status": np.array([Status(self.solution.status).value]),  # skops restores it as plain text
         }
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-
-        def part(name: str) -> State:
-            prefix = f"{name}/"
-            return {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
-
         check_same_width(self.uncertainty.mean.shape[1], state["uncertainty/mean"].shape[1])
-        self._columns.restore(part("columns"))
-        self._features.restore(part("features"))
-        self._tracker.restore(part("tracker"))
-        self._solver.restore(part("solver"))
-        self.ledger.restore(part("ledger"))
-        self.certificate.restore(part("certificate"))
-        if self._window is not None:
-            self._window.restore(part("window"))
+        restore_parts(self._parts(), state)
         mean, width = state["uncertainty/mean"], state["uncertainty/width"]
         self.uncertainty = UncertaintySet(mean.astype(np.float64), width.astype(np.float64))
         offset, risk = state["solution/values"].tolist()
         weights = state["solution/weights"].astype(np.float64)
         self.solution = Solution(Rule(weights, offset), risk, Status(str(state["solution/status"][0])))
 
+    def _parts(self) -> dict[str, Stateful]:
+        """Return the parts that have arrays of their own."""
+        parts: dict[str, Stateful] = {
+            "columns": self._columns,
+            "features": self._features,
+            "tracker": self._tracker,
+            "solver": self._solver,
+            "mistake_bound": self.mistake_bound,
+            "calibration": self.calibration,
+        }
+        return parts if self._window is None else parts | {"window": self._window}
+
     def __setstate__(self, fields: dict[str, Any]) -> None:
-        """Continue from a pickle, whose arrays may lie in a file that cannot be written to."""
+        """Restore from a pickle; arrays are copied because a memory-mapped file is read-only."""
         self.__dict__.update(fields)
         self.restore(self.state())
 
 
-def _together(steps: list[Step]) -> Said:
-    """Put steps into columns."""
-    return Said(
-        probabilities=np.array([step.probabilities for step in steps]),
-        predictions=np.array([step.prediction for step in steps]),
-        bounds=np.array([step.bound for step in steps]),
-        rates=np.array([step.bound for step in steps]),
-        statuses=np.array([step.status for step in steps], dtype=object),
-        excesses=np.array([step.excess for step in steps]),
-        labels=np.array([step.label for step in steps]),
-        predict_seconds=np.array([step.predict_seconds for step in steps]),
-        learn_seconds=np.array([step.learn_seconds for step in steps]),
+def _in_columns(rows: list[RowPrediction], labels: Labels, learn_seconds: Vector) -> Predictions:
+    """Return the predictions for single rows as columns."""
+    probabilities, predicted, bounds, statuses, excesses, seconds = zip(*rows, strict=True)
+    return Predictions.with_bounds(
+        predicted=np.array(predicted),
+        labels=labels,
+        probabilities=np.array(probabilities),
+        bounds=np.array(bounds),
+        rates=np.array(bounds),
+        statuses=np.array(statuses, dtype=object),
+        excesses=np.array(excesses),
+        predict_seconds=np.array(seconds),
+        learn_seconds=learn_seconds,
     )

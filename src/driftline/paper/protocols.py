@@ -23,7 +23,7 @@ class Solver(Protocol):
     def solve(self, uncertainty: UncertaintySet) -> Solution:
         """Return the rule for an uncertainty set, starting from the rule before."""
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Forget the rule before."""
 
     def state(self) -> State:

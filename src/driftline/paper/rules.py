@@ -25,7 +25,7 @@ def probabilities(rule: Rule, Psi: Matrix) -> Matrix:
     return randomised_rule(np.ascontiguousarray(scores(rule, Psi)), rule.offset)
 
 
-def most_likely(rule: Rule, Psi: Matrix) -> Labels:
+def predict_indices(rule: Rule, Psi: Matrix) -> Labels:
     """Return the label of the deterministic rule, the largest score, for each row of Psi.
 
     Where no score exceeds φ the randomised rule is uniform, and the scores still tell the labels apart.

@@ -77,7 +77,7 @@ class SubgradientSolver:
         self._clock += self._n_iterations
         return Solution(Rule(self._weights, offset), risk, status_of(risk, len(self._weights)))
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Forget the rule before."""
         self._weights = np.zeros_like(self._weights)
 

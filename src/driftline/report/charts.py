@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from driftline.core.bounds import MistakeLedger
+from driftline.core.bounds import MistakeBound
 from driftline.evaluation import Course, Stretch
 from driftline.evaluation.summary import ROUNDING
 from driftline.report.analysis import Analysis, ReportEntry
@@ -91,7 +91,7 @@ def mistakes_chart(entry: ReportEntry) -> Chart:
     }
     has_bound = entry.summary.mistake_bound is not None
     bound = [
-        MistakeLedger(n_steps=end, total_bound=charges).mistakes(delta) if has_bound else np.nan
+        MistakeBound(n_steps=end, total_bound=charges).mistakes(delta) if has_bound else np.nan
         for end, charges in zip(ends, totals["charges"].tolist(), strict=True)
     ]
     lines = [

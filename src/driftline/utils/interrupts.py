@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def defer_interrupt() -> Iterator[None]:
     """Let an interruption wait until the end of the block.
 
     Only the main thread is interrupted, and only where somebody listens in Python.

@@ -56,7 +56,7 @@ class CapyMOAClassifier(ForeignClassifier):
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(400, seed=0)
     >>> model = CapyMOAClassifier("AdaptiveRandomForestClassifier", {"ensemble_size": 5})
-    >>> bool((model.prequential(X, y, classes=[0, 1]).predictions == y).mean() > 0.5)
+    >>> bool((model.prequential(X, y, classes=[0, 1]).predicted == y).mean() > 0.5)
     True
     """
 

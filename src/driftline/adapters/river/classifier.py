@@ -47,7 +47,7 @@ class RiverClassifier(ForeignClassifier):
     >>> from river.naive_bayes import GaussianNB
     >>> X, y = RotatingGaussians().sample(400, seed=0)
     >>> model = RiverClassifier(GaussianNB())
-    >>> bool((model.prequential(X, y).predictions == y).mean() > 0.5)
+    >>> bool((model.prequential(X, y).predicted == y).mean() > 0.5)
     True
     """
 

@@ -10,7 +10,7 @@ from driftline.adapters.river.feature_rows import FeatureRows
 from driftline.ensemble import AMRC
 from driftline.errors import DataError
 from driftline.types import Matrix
-from driftline.utils.interrupts import held_back
+from driftline.utils.interrupts import defer_interrupt
 
 Features = dict[Any, Any]
 
@@ -174,7 +174,7 @@ class NamedAMRC:
         if rows is self.rows:
             return numbers
         rows.check(numbers)
-        with held_back():
+        with defer_interrupt():
             n_new = rows.n_columns - self.rows.n_columns
             if self.labels and n_new:
                 self.model.add_columns(n_new)

@@ -1,0 +1,119 @@
+"""Rows that were predicted, and whose labels have not come yet."""
+
+from collections import Counter, deque
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from driftline.types import Matrix, State, Vector
+
+MAX_PENDING_ROWS = 100_000
+"""Beyond this many, the oldest are forgotten."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PendingRow:
+    """A row that was predicted and whose label has not come, as it was when it was predicted.
+
+    Attributes
+    ----------
+    x, z : ndarray
+        The row, raw and prepared.
+    member_probabilities : ndarray of shape (n_members, n_classes)
+        The prediction of each member.
+    scheme_probabilities : ndarray of shape (2, n_classes)
+        What the mixture would have predicted with each of the two schemes of weighing members.
+    probabilities : ndarray of shape (n_classes,)
+        The prediction of the mixture.
+    """
+
+    x: Vector
+    z: Vector
+    member_probabilities: Matrix
+    scheme_probabilities: Matrix
+    probabilities: Vector
+
+
+class PendingRows:
+    """Rows that wait for their labels, found again by their values; of equal rows, the first to come."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, PendingRow] = {}
+        self._places: dict[bytes, deque[int]] = {}
+        self._n_added = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, row: PendingRow) -> None:
+        """Add a row; at the limit, the oldest is removed first."""
+        if len(self._rows) == MAX_PENDING_ROWS:
+            self.remove(next(iter(self._rows.values())).x)
+        self._rows[self._n_added] = row
+        self._places.setdefault(_key(row.x), deque()).append(self._n_added)
+        self._n_added += 1
+
+    def find(self, X: Matrix) -> list[PendingRow | None]:
+        """Return the pending row with the values of each row of X, or None.
+
+        The list ends at the row that takes the last pending one: for those after it there is none.
+        """
+        found: list[PendingRow | None] = []
+        n_alike: Counter[bytes] = Counter()
+        n_left = len(self._rows)
+        for x in X:
+            if n_left == 0:
+                break
+            key = _key(x)
+            places = self._places.get(key, ())
+            is_pending = n_alike[key] < len(places)
+            found.append(self._rows[places[n_alike[key]]] if is_pending else None)
+            n_alike[key] += is_pending
+            n_left -= is_pending
+        return found
+
+    def remove(self, x: Vector) -> None:
+        """Remove the first pending row with these values, which must exist."""
+        key = _key(x)
+        places = self._places[key]
+        del self._rows[places.popleft()]
+        if not places:
+            del self._places[key]
+
+    def add_class(self) -> None:
+        """Add the class with probability 0 to all pending rows."""
+        grown = ((0, 0), (0, 1))
+        self._rows = {
+            place: replace(
+                row,
+                member_probabilities=np.pad(row.member_probabilities, grown),
+                scheme_probabilities=np.pad(row.scheme_probabilities, grown),
+                probabilities=np.pad(row.probabilities, (0, 1)),
+            )
+            for place, row in self._rows.items()
+        }
+
+    def add_columns(self, n: int) -> None:
+        """Add n columns to all pending rows: missing in the raw row, 0 in the prepared one."""
+        pending = list(self._rows.values())
+        self._rows, self._places = {}, {}
+        for row in pending:
+            self.add(replace(row, x=np.pad(row.x, (0, n), constant_values=np.nan), z=np.pad(row.z, (0, n))))
+
+    def state(self) -> State:
+        """Return the arrays that `restore` needs; none if no row is pending."""
+        if not self._rows:
+            return {}
+        return {name: np.array([getattr(row, name) for row in self._rows.values()]) for name in PendingRow.__slots__}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        self._rows, self._places = {}, {}
+        columns = [state[name].astype(np.float64) for name in PendingRow.__slots__] if state else []
+        for entries in zip(*columns, strict=True):
+            self.add(PendingRow(*entries))
+
+
+def _key(x: Vector) -> bytes:
+    """Return bytes that are equal for rows of equal values, whatever the sign of a 0 or the bits of a NaN."""
+    return np.where(np.isnan(x), np.nan, x + 0.0).tobytes()

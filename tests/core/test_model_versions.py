@@ -1,0 +1,61 @@
+"""Model files of version 1, written by the last commit that wrote them, still load and go on as they would have."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driftline.core import checkpoint
+from driftline.registry import load_model
+from driftline.streams import RotatingGaussians
+
+MODELS = Path(__file__).parent / "models"
+N_LEARNED = {"amrc": 150, "paper": 120, "paper-widened": 120, "rbp": 120, "dwm": 120}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    with np.load(MODELS / "version1-expected.npz") as file:
+        return dict(file)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = RotatingGaussians().sample(240, seed=0)
+    return X, np.array(["down", "up"])[y]
+
+
+def output(model, X):
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X) == "up"
+
+
+@pytest.mark.parametrize("name", N_LEARNED)
+def test_a_file_of_version_1_loads_and_its_model_learns_on(name, expected, rows):
+    X, y = rows
+    model = load_model(MODELS / f"version1-{name}.driftline")
+    assert model.n_steps_ == N_LEARNED[name]
+    assert np.allclose(output(model, X[200:220]), expected[name], rtol=0, atol=1e-6)
+    end = 240 if name == "amrc" else 160
+    model.partial_fit(X[N_LEARNED[name] : end], y[N_LEARNED[name] : end])
+    assert np.allclose(output(model, X[200:220]), expected[f"{name}-later"], rtol=0, atol=1e-6)
+
+
+def test_rows_that_waited_in_a_file_of_version_1_wait_on(expected, rows):
+    X, y = rows
+    model = load_model(MODELS / "version1-amrc.driftline")
+    assert model.n_waiting_ == 10
+    model.partial_fit(X[150:240], y[150:240])
+    assert model.n_waiting_ == 0
+    bounds = [model.error_bound_, model.rate_bound_, model.mistake_bound()]
+    assert np.allclose(bounds, expected["amrc-bounds"], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", N_LEARNED)
+def test_a_file_saved_now_is_of_version_2_and_holds_the_same_arrays(name, tmp_path):
+    old = MODELS / f"version1-{name}.driftline"
+    load_model(old).save(tmp_path / "again")
+    _, before = checkpoint.read_checkpoint(old)
+    _, after = checkpoint.read_checkpoint(tmp_path / "again")
+    assert checkpoint.VERSION == 2
+    assert set(after) == set(before)
+    assert all(np.array_equal(after[array], before[array], equal_nan=after[array].dtype.kind == "f") for array in after)
