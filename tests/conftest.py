@@ -5,11 +5,23 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from driftline import AMRC, PaperAMRC
 from driftline.streams.catalogue import describe
-from helpers.quick_models import KINDS
+from helpers.quick_models import KINDS, small_stream
 
 settings.register_profile("driftline", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("driftline")
+
+
+def pytest_sessionstart():
+    """Compile the kernels of one method in each worker process; the other processes find them in numba's cache.
+
+    Otherwise all processes would begin with the same kernels, and in a fresh clone compile them at the same time.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None:
+        model = (AMRC, PaperAMRC)[int(worker.removeprefix("gw")) % 2]()
+        model.partial_fit(*small_stream()).predict(small_stream()[0])
 
 
 @pytest.fixture(scope="session", params=KINDS.values(), ids=KINDS)
