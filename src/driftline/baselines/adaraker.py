@@ -8,8 +8,8 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, Keeping
-from driftline.baselines.linear import dot
 from driftline.baselines.supports import winner
+from driftline.kernels.vectors import dot
 from driftline.types import Indices, Labels, Matrix, Vector
 
 SCALES = (0.1, 1.0, 10.0)
@@ -92,7 +92,7 @@ class ManyMemories(Keeping):
             h = self._h.copy()
             renew(h, self._count[0] + 1)
             F = np.empty((len(h), LONGEST))
-            look(features(Z[t], self._directions), self._count[0] + 1, self._theta, self._q, F)
+            look(features(Z, t, self._directions), self._count[0] + 1, self._theta, self._q, F)
             predictions[t] = winner(combined(h, F, self._count[0] + 1))
         return predictions
 
@@ -113,13 +113,13 @@ def orthogonal_directions(n_columns: int, n_components: int, rng: np.random.Gene
 
 
 @kernel
-def features(x: Vector, directions: Matrix) -> Matrix:
-    """Return [sin Vx; cos Vx] for the directions V of each scale."""
+def features(Z: Matrix, t: int, directions: Matrix) -> Matrix:
+    """Return [sin Vx; cos Vx] for the directions V of each scale, with x = Z_t."""
     n_scales, n_components, _ = directions.shape
     z = np.empty((n_scales, 2 * n_components))
     for p in range(n_scales):
         for i in range(n_components):
-            angle = dot(directions[p], i, x)
+            angle = dot(directions[p], i, Z, t)
             z[p, i], z[p, n_components + i] = math.sin(angle), math.cos(angle)
     return z
 
@@ -155,7 +155,7 @@ def look(z: Matrix, t: int, theta: Matrix, q: Matrix, F: Matrix) -> None:
         for k in range(n_active(t)):
             F[c, k] = 0.0
             for p in range(len(z)):
-                F[c, k] += q[c, k, p] / q[c, k].sum() * dot(theta[c, k], p, z[p])
+                F[c, k] += q[c, k, p] / q[c, k].sum() * dot(theta[c, k], p, z, p)
 
 
 @kernel
@@ -172,7 +172,7 @@ def combined(h: Matrix, F: Matrix, t: int) -> Vector:
 def learn(z: Matrix, sign: float, eta: float, theta: Matrix, q: Vector) -> None:
     """Let a memory learn: its scales' weights by their mistakes, and each a step down the logistic loss."""
     for p in range(len(z)):
-        f = dot(theta, p, z[p])
+        f = dot(theta, p, z, p)
         q[p] = (q[p] * DISCOUNT if sign * f < 0.0 else q[p]) + RESTORED
         step = eta * sign / (1.0 + math.exp(min(sign * f, 700.0)))
         for j in range(z.shape[1]):
@@ -201,7 +201,7 @@ def advance(
     for i in range(len(Z)):
         count[0] += 1
         t = count[0]
-        z = features(Z[i], directions)
+        z = features(Z, i, directions)
         renew(h, t)
         look(z, t, theta, q, F)
         predictions[i] = winner(combined(h, F, t))
