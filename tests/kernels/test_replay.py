@@ -9,7 +9,8 @@ from scipy.stats import chisquare
 from driftline.core.features import LinearFourierMap
 from driftline.ensemble.plan import MemberPlan, SpacePlan
 from driftline.ensemble.space import Space, ages_of
-from driftline.kernels.replay import draw_age, support, uniform
+from driftline.kernels.replay import draw_age, uniform
+from driftline.kernels.simplex import single_support
 from helpers import reference_kernels
 from helpers.strategies import moderate, seeds
 
@@ -18,7 +19,7 @@ from helpers.strategies import moderate, seeds
 def test_support_equals_enumeration_of_label_subsets(values):
     scores = np.array(values, np.float32)
     order = np.zeros(scores.size, np.int64)
-    phi, size = support(scores, order)
+    phi, size = single_support(scores, order)
     exact = scores.astype(float)
     assert phi == pytest.approx(reference_kernels.support_value(exact), abs=1e-5)
     assert np.array_equal(np.sort(order), np.arange(scores.size))
@@ -32,7 +33,7 @@ def test_labels_that_attain_the_support_are_those_of_the_largest_scores_that_sha
     for _ in range(300):
         scores = rng.normal(size=rng.integers(1, 7)).astype(np.float32)
         order = np.zeros(scores.size, np.int64)
-        _, size = support(scores, order)
+        _, size = single_support(scores, order)
         assert set(order[:size]) == set(reference_kernels.active_labels(scores.astype(float)))
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
-from driftline.baselines.linear import dot
 from driftline.baselines.supports import predicted_class
 from driftline.core.state import ArrayState
+from driftline.kernels.vectors import dot
 from driftline.types import Indices, Labels, Matrix, Vector
 
 KERNEL_SCALES = (0.1, 1.0, 10.0)
@@ -95,7 +95,7 @@ class AdaRakerMethod(ArrayState):
             h = self._h.copy()
             restart_memories(h, self._count[0] + 1)
             F = np.empty((len(h), MAX_MEMORIES))
-            memory_scores(features(Z[t], self._directions), self._count[0] + 1, self._theta, self._q, F)
+            memory_scores(features(Z, t, self._directions), self._count[0] + 1, self._theta, self._q, F)
             predictions[t] = predicted_class(combine_memories(h, F, self._count[0] + 1))
         return predictions
 
@@ -116,13 +116,13 @@ def orthogonal_directions(n_columns: int, n_components: int, rng: np.random.Gene
 
 
 @kernel
-def features(x: Vector, directions: Matrix) -> Matrix:
-    """Return [sin Vx; cos Vx] for the directions V of each scale."""
+def features(Z: Matrix, t: int, directions: Matrix) -> Matrix:
+    """Return [sin Vx; cos Vx] for the directions V of each scale, with x = Z_t."""
     n_scales, n_components, _ = directions.shape
     z = np.empty((n_scales, 2 * n_components))
     for p in range(n_scales):
         for i in range(n_components):
-            angle = dot(directions[p], i, x)
+            angle = dot(directions[p], i, Z, t)
             z[p, i], z[p, n_components + i] = math.sin(angle), math.cos(angle)
     return z
 
@@ -158,7 +158,7 @@ def memory_scores(z: Matrix, t: int, theta: Matrix, q: Matrix, F: Matrix) -> Non
         for k in range(n_active(t)):
             F[c, k] = 0.0
             for p in range(len(z)):
-                F[c, k] += q[c, k, p] / q[c, k].sum() * dot(theta[c, k], p, z[p])
+                F[c, k] += q[c, k, p] / q[c, k].sum() * dot(theta[c, k], p, z, p)
 
 
 @kernel
@@ -175,7 +175,7 @@ def combine_memories(h: Matrix, F: Matrix, t: int) -> Vector:
 def update_memory(z: Matrix, sign: float, eta: float, theta: Matrix, q: Vector) -> None:
     """Update the weights of a memory's scales by their mistakes, and each scale by a gradient step (logistic loss)."""
     for p in range(len(z)):
-        f = dot(theta, p, z[p])
+        f = dot(theta, p, z, p)
         q[p] = (q[p] * MISTAKE_DISCOUNT if sign * f < 0.0 else q[p]) + WEIGHT_ADDED_PER_STEP
         step = eta * sign / (1.0 + math.exp(min(sign * f, 700.0)))
         for j in range(z.shape[1]):
@@ -204,7 +204,7 @@ def advance(
     for i in range(len(Z)):
         count[0] += 1
         t = count[0]
-        z = features(Z[i], directions)
+        z = features(Z, i, directions)
         restart_memories(h, t)
         memory_scores(z, t, theta, q, F)
         predictions[i] = predicted_class(combine_memories(h, F, t))

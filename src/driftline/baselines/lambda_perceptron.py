@@ -7,8 +7,9 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
-from driftline.baselines.linear import LinearFunctions, dot, predict_features, score
+from driftline.baselines.linear import LinearFunctions, predict_features, score
 from driftline.baselines.supports import best_other_class, predicted_class
+from driftline.kernels.vectors import dot
 from driftline.types import Labels, Matrix, Vector
 
 MIN_FORGETTING_FACTOR = 0.9
@@ -85,11 +86,11 @@ def advance(F: Matrix, labels: Labels, W: Matrix, slopes: Matrix, factor: Vector
     scores = np.empty(len(W))
     for t in range(len(F)):
         x, y = F[t], labels[t]
-        score(W, x, scores)
+        score(W, F, t, scores)
         predictions[t], r = predicted_class(scores), best_other_class(scores, y)
         is_mistake = predictions[t] != y
         if is_mistake:
-            gradient = dot(slopes, y, x) - dot(slopes, r, x)
+            gradient = dot(slopes, y, F, t) - dot(slopes, r, F, t)
             factor[0] = min(max(factor[0] + alpha * gradient, MIN_FORGETTING_FACTOR), 1.0)
         for c in range(len(W)):
             for j in range(x.size):

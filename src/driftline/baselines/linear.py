@@ -4,26 +4,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from driftline._jit import kernel, summing_kernel
+from driftline._jit import kernel
 from driftline.baselines.supports import best_other_class, predicted_class
 from driftline.core.state import ArrayState
+from driftline.kernels.vectors import dot
 from driftline.types import Labels, Matrix, Vector
 
 
-@summing_kernel
-def dot(W: Matrix, y: int, z: Vector) -> float:
-    """Return w_yᵀz."""
-    total = 0.0
-    for j in range(z.size):
-        total += W[y, j] * z[j]
-    return total
-
-
 @kernel
-def score(W: Matrix, z: Vector, scores: Vector) -> None:
-    """Write w_yᵀz for each class y to `scores`."""
+def score(W: Matrix, F: Matrix, t: int, scores: Vector) -> None:
+    """Write w_yᵀz for each class y to `scores`, with z = F_t."""
     for y in range(scores.size):
-        scores[y] = dot(W, y, z)
+        scores[y] = dot(W, y, F, t)
 
 
 @kernel
@@ -32,7 +24,7 @@ def predict_features(F: Matrix, W: Matrix) -> Labels:
     predictions = np.empty(len(F), np.int64)
     scores = np.empty(len(W))
     for t in range(len(F)):
-        score(W, F[t], scores)
+        score(W, F, t, scores)
         predictions[t] = predicted_class(scores)
     return predictions
 
@@ -44,7 +36,7 @@ def descend(F: Matrix, labels: Labels, W: Matrix, eta: float) -> Labels:
     scores = np.empty(len(W))
     for t in range(len(F)):
         z, y = F[t], labels[t]
-        score(W, z, scores)
+        score(W, F, t, scores)
         predictions[t], r = predicted_class(scores), best_other_class(scores, y)
         if r >= 0 and scores[y] - scores[r] < 1.0:
             for j in range(z.size):

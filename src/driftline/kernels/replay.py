@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from driftline._jit import inlined_kernel, inner_kernel, kernel
 from driftline.kernels.ladder import Ladder, absorb, forecast
+from driftline.kernels.simplex import set_rule, single_support
 from driftline.kernels.singles import (
     add_moments,
     add_multiple,
     decay,
-    dot,
     follow_average,
     proximal_step,
     set_widths,
-    squared_norm,
 )
+from driftline.kernels.vectors import dot
 from driftline.types import Indices, Labels, Matrix, Singles, Vector
 
 N_STEPS = 3
@@ -127,33 +127,6 @@ def uniform(random: NDArray[np.uint64]) -> float:
 
 
 @inner_kernel
-def support(scores: Singles, order: Indices) -> tuple[np.float32, int]:
-    """Return φ_x, and how many of the largest scores attain it; sets `order` to the labels by falling score."""
-    c = scores.size
-    if c == 2:
-        first = 0 if scores[0] >= scores[1] else 1
-        order[0], order[1] = first, 1 - first
-        if scores[first] - scores[1 - first] >= np.float32(1.0):
-            return scores[first] - np.float32(1.0), 1
-        return (scores[0] + scores[1] - np.float32(1.0)) * np.float32(0.5), 2
-    for y in range(c):
-        k = y
-        while k > 0 and scores[order[k - 1]] < scores[y]:
-            order[k] = order[k - 1]
-            k -= 1
-        order[k] = y
-    total = scores[order[0]] - np.float32(1.0)
-    best, size = total, 1
-    for k in range(1, c):
-        total += scores[order[k]]
-        value = total / np.float32(k + 1)
-        if value <= best:
-            break
-        best, size = value, k + 1
-    return best, size
-
-
-@inner_kernel
 def bound_of(members: Members, m: int, k: int, c: int) -> float:
     """Return the worst-case error of the rule with weights μ/2^k, given λ; with none of the four, of guessing."""
     if k == N_RULES:
@@ -179,19 +152,14 @@ def say(Psi: Singles, t: int, members: Members, room: Room, said: Vector, place:
         k = members.tempered[m]
         factor = np.float32(0.0 if k == N_RULES else 0.5**k)
         for y in range(c):
-            room.scores[y] = factor * dot(Psi, t, members.rule, m, y)
+            room.scores[y] = factor * dot(Psi, t, members.rule[m], y)
         largest = np.float32(-np.inf)
         for y in range(c):
             largest = max(largest, room.scores[y])
         for y in range(c):
             room.scores[y] -= largest  # the projection is the same, and large scores have no room for differences
-        phi, _ = support(room.scores, room.order)
-        total = 0.0
-        for y in range(c):
-            said[place, m, y] = max(float(room.scores[y]) - float(phi), 0.0)
-            total += said[place, m, y]
-        for y in range(c):
-            said[place, m, y] /= total
+        phi, _ = single_support(room.scores, room.order)
+        set_rule(room.scores, float(phi), said[place], m)
 
 
 @inner_kernel
@@ -241,11 +209,11 @@ def descend(store: Store, members: Members, m: int, n: int, room: Room, is_compe
             i += n_rows if i < 0 else 0
             label = store.labels[i]
             for y in range(c):
-                room.scores[y] = dot(store.rows, i, members.mu, m, y)
+                room.scores[y] = dot(store.rows, i, members.mu[m], y)
             if is_compensated:
                 for y in range(c):
                     room.scores[y] += room.lift[y, label]
-            phi, size = support(room.scores, room.order)
+            phi, size = single_support(room.scores, room.order)
             room.losses[0] += max(1.0 - float(room.scores[label]) + float(phi), 0.0)  # below 0 by rounding alone
             phis += float(phi)
             squares += float(phi) * float(phi)
@@ -274,7 +242,7 @@ def lift(mu: Singles, m: int, room: Room) -> None:
     c = room.scores.size
     for y in range(c):
         for k in range(c):
-            room.lift[y, k] = dot(room.centres, k, mu, m, y)
+            room.lift[y, k] = dot(room.centres, k, mu[m], y)
             room.pull[y, k] = np.float32(0.0)
 
 
@@ -359,7 +327,7 @@ def keep(Psi: Singles, t: int, y: int, elapsed: float, store: Store, ladder: Lad
         for j in range(Psi.shape[1]):
             store.rows[i, j] = Psi[t, j]
     store.seen[0] += 1
-    store.norm[0] += (squared_norm(Psi, t) - store.norm[0]) / store.seen[0]
+    store.norm[0] += (dot(Psi, t, Psi, t) - store.norm[0]) / store.seen[0]
 
 
 @inner_kernel

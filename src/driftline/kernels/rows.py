@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from driftline._jit import inlined_kernel, inner_kernel, kernel
+from driftline.kernels.simplex import largest_support
 from driftline.kernels.vectors import aligned, dot, norm
 from driftline.types import Flags, Indices, Matrix, Singles, Vector
 
@@ -96,16 +97,7 @@ def best_proper_subset(psi: Matrix, mu: Matrix, scores: Vector, order: Indices, 
     """Return max_k<c (s_(1) + … + s_(k) - 1)/k for the scores s = μψ, and leave in `subset` where it is attained."""
     for y in range(scores.size):
         scores[y] = dot(psi, 0, mu, y)
-        k = y
-        while k > 0 and scores[order[k - 1]] < scores[y]:
-            order[k] = order[k - 1]
-            k -= 1
-        order[k] = y
-    best, size, total = -np.inf, 0, -1.0
-    for k in range(1, scores.size):
-        total += scores[order[k - 1]]
-        if total / k > best:
-            best, size = total / k, k
+    best, size = largest_support(scores, order, scores.size - 1)
     for k in range(scores.size):
         subset[order[k]] = k < size
     return best

@@ -11,7 +11,7 @@ import numpy as np
 from driftline._jit import inlined_kernel, inner_kernel
 from driftline.kernels.rows import Rows, precedes, row_value
 from driftline.kernels.search_workspace import SearchWorkspace
-from driftline.kernels.vectors import dot, dot_single, sum_rows
+from driftline.kernels.vectors import dot, sum_rows
 from driftline.types import Indices
 
 NEAR_STEPS = 16
@@ -60,7 +60,7 @@ def estimate(rows: Rows, work: SearchWorkspace, i: int, h: float) -> float:
         return row_value(rows.instances, rows.members, rows.sizes, i, work.mu)
     if np.isnan(work.bases[i]):
         work.bases[i] = (dot(rows.instances, i, work.sigma, 0) - 1.0) / work.mu.shape[0]
-    return float(work.bases[i]) + dot_single(rows.singles, i, work.drift) * h
+    return float(work.bases[i] + dot(rows.singles, i, work.drift, 0) * h)
 
 
 @inlined_kernel

@@ -27,7 +27,7 @@ class SearchWorkspace(NamedTuple):
     sigma: Matrix
     """σ = Σ_y μ_y when it was last anchored, (1, d)."""
     drift: Singles
-    """Change of σ since then, (d,)."""
+    """Change of σ since then, (1, d)."""
     partial: Matrix
     """Memory for a partial sum of the μ_y, (1, d)."""
     pulls: Matrix
@@ -73,7 +73,7 @@ def new_search_workspace(
         tau=tau,
         lam=widths,
         sigma=aligned(d).reshape(1, d),
-        drift=aligned((d + 1) // 2).view(np.float32)[:d],
+        drift=aligned((d + 1) // 2).view(np.float32)[:d].reshape(1, d),
         partial=aligned(d).reshape(1, d),
         pulls=aligned(n_slots * m).reshape(n_slots, m),
         used=np.empty(n_iterations + 2, np.int64),

@@ -14,24 +14,6 @@ NOTHING = np.float32(1e-20)
 """What an average that decays is rounded to 0 below, for the same reason."""
 
 
-@summing_kernel
-def dot(A: Singles, i: int, stack: Singles, m: int, y: int) -> np.float32:
-    """Return A_iᵀ stack_my."""
-    total = np.float32(0.0)
-    for j in range(A.shape[1]):
-        total += A[i, j] * stack[m, y, j]
-    return total
-
-
-@summing_kernel
-def squared_norm(A: Singles, i: int) -> np.float32:
-    """Return ‖A_i‖²."""
-    total = np.float32(0.0)
-    for j in range(A.shape[1]):
-        total += A[i, j] * A[i, j]
-    return total
-
-
 @inlined_kernel
 def add_multiple(G: Singles, y: int, factor: np.float32, A: Singles, i: int) -> None:
     """Add factor · A_i to G_y."""

@@ -5,6 +5,7 @@ because numba vectorises no other range.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -24,21 +25,12 @@ def aligned(n: int) -> Vector:
 
 
 @summing_kernel
-def dot(A: Matrix, i: int, B: Matrix, k: int) -> float:
-    """Return A_iᵀB_k."""
-    total = 0.0
+def dot(A: Matrix | Singles, i: int, B: Matrix | Singles, k: int) -> Any:
+    """Return A_iᵀB_k, summed in the precision of A."""
+    total = A.dtype.type(0.0)
     for j in range(A.shape[1]):
         total += A[i, j] * B[k, j]
     return total
-
-
-@summing_kernel
-def dot_single(A: Singles, i: int, x: Singles) -> float:
-    """Return A_iᵀx in single precision."""
-    total = np.float32(0.0)
-    for j in range(x.size):
-        total += A[i, j] * x[j]
-    return float(total)
 
 
 @inner_kernel
@@ -90,11 +82,11 @@ def sum_rows(mu: Matrix, n: int, total: Matrix) -> None:
 def set_drift(A: Matrix, i: int, B: Matrix, k: int, sigma: Matrix, drift: Singles) -> float:
     """Set drift to A_i + B_k - σ in single precision; return how far that moved it, squared."""
     moved = np.float32(0.0)
-    for j in range(drift.size):
+    for j in range(drift.shape[1]):
         value = np.float32(A[i, j] + B[k, j] - sigma[0, j])
-        change = value - drift[j]
+        change = value - drift[0, j]
         moved += change * change
-        drift[j] = value
+        drift[0, j] = value
     return float(moved)
 
 
