@@ -11,7 +11,7 @@ import pytest
 
 from driftline import CheckpointError, ConfigError
 from driftline.evaluation import evaluate
-from driftline.evaluation.checkpoint import held
+from driftline.evaluation.run_checkpoint import locked_folder
 from driftline.experiments import Cell, Store, Table, Workers, make_table, names, read_spec
 from driftline.experiments.render import notes, remarks, shown, to_csv, to_latex, to_markdown
 from driftline.experiments.runs import Run
@@ -270,11 +270,11 @@ def test_a_run_that_cannot_be_resumed_begins_anew(tmp_path, small_files):
 def test_a_run_that_another_process_is_doing_is_left_alone(tmp_path, small_files):
     store, run = Store(tmp_path), Run("evaluation", "majority", "chess", {}, 30, ranges=None)
     workers = Workers(store, progress=False)
-    with held(store.partial(run)):
+    with locked_folder(store.partial(run)):
         (store.partial(run) / "checkpoint").write_bytes(b"hours of work")
         outcome = workers.carry_out([run], workers.bar("", 1))[run.key]
         assert outcome.result is None
-        assert outcome.reason.startswith("another run is at work in")
+        assert outcome.reason.startswith("another run is using")
         assert (store.partial(run) / "checkpoint").read_bytes() == b"hours of work"
         anew = Workers(store, resume=False, progress=False)
         assert anew.carry_out([run], anew.bar("", 1))[run.key].reason == outcome.reason

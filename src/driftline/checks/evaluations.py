@@ -8,7 +8,7 @@ import numpy as np
 from driftline.checks.data import drifting, messy
 from driftline.checks.subjects import ask, assert_alike, fresh, learn, takes_any_class
 from driftline.evaluation import evaluate
-from driftline.evaluation.examinees import ObservingClassifier
+from driftline.evaluation.model_adapters import ObservingClassifier
 from driftline.streams import ArrayStream
 from driftline.types import Indices, LabelArray, Matrix
 
@@ -26,15 +26,18 @@ def check_evaluation_with_late_labels_is_as_by_hand(estimator: Any) -> None:
 def _assert_evaluated_as_by_hand(estimator: Any, delay: Indices | None) -> None:
     X, y = drifting(estimator, 80)
     model = fresh(estimator)
-    said = _by_hand(model, X, y, delay, None if takes_any_class(estimator) else np.unique(y))
+    by_hand = _by_hand(model, X, y, delay, None if takes_any_class(estimator) else np.unique(y))
     late = 0 if delay is None else delay.tolist()
-    # With windows of one row, and of two classes, the error tells each prediction.
-    run = evaluate(fresh(estimator), ArrayStream(X, y), delay=late, window=1, progress=False)
-    for t, (prediction, window) in enumerate(zip(said, run.windows, strict=True)):
-        wrong = prediction != y[t]
-        if prediction is not None and wrong != bool(window.error):
-            came = "right" if wrong else "wrong"
-            raise AssertionError(f"row {t}: expected the prediction by hand, {prediction}; the evaluation's was {came}")
+    run = evaluate(fresh(estimator), ArrayStream(X, y), delay=late, progress=False)
+    for window in run.timeline.windows():
+        rows = range(window.first, window.first + window.n_rows)
+        mistakes = sum(by_hand[t] is not None and by_hand[t] != y[t] for t in rows)
+        unknown = sum(by_hand[t] is None for t in rows)  # where the evaluation may be right or wrong
+        if not mistakes <= window.mistakes <= mistakes + unknown:
+            raise AssertionError(
+                f"rows {rows[0]} to {rows[-1]}: expected {mistakes} mistakes, as by hand; the evaluation counted "
+                f"{window.mistakes:.0f}"
+            )
     assert_alike(ask(run.model, X), ask(model, X), "evaluated, rather than asked and taught by hand")
 
 

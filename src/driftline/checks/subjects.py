@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from driftline.evaluation.examinees import PrequentialClassifier
+from driftline.evaluation.model_adapters import PrequentialClassifier
 from driftline.types import LabelArray, Matrix
 
 CLOSE = 1e-6

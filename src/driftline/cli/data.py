@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from driftline.cli.output import shown_or_written, wrapped
+from driftline.cli.output import wrapped, write_json_or_show
 from driftline.errors import DriftlineError
 from driftline.streams.catalogue import Column, Dataset, Statistics, describe, names
 from driftline.streams.catalogue.loading import normal_form
@@ -23,7 +23,7 @@ INDENT = 12
 def list_all(json: Path | None) -> None:
     """List the published streams."""
     datasets = [describe(name) for name in names()]
-    shown_or_written([_record(dataset) for dataset in datasets], json, partial(_show_all, datasets))
+    write_json_or_show([_record(dataset) for dataset in datasets], json, partial(_show_all, datasets))
 
 
 def _show_all(datasets: Sequence[Dataset]) -> None:
@@ -47,7 +47,7 @@ def _show_all(datasets: Sequence[Dataset]) -> None:
 def show_one(name: str, json: Path | None) -> None:
     """Say all that is known of a published stream."""
     dataset = describe(name)
-    shown_or_written(_record(dataset), json, partial(_show, dataset))
+    write_json_or_show(_record(dataset), json, partial(_show, dataset))
 
 
 def _show(dataset: Dataset) -> None:

@@ -14,8 +14,8 @@ from typing import Any, Self
 from joblib import Parallel, delayed, parallel_config
 
 from driftline.errors import BusyError, CheckpointError, ConfigError, DriftlineError, MissingExtraError
-from driftline.evaluation.checkpoint import held
-from driftline.evaluation.records import arrow, list_parts
+from driftline.evaluation.records import arrow, list_record_files
+from driftline.evaluation.run_checkpoint import locked_folder
 from driftline.experiments.runs import Task
 from driftline.experiments.store import Store
 from driftline.streams.catalogue import describe, names
@@ -178,7 +178,7 @@ def under_way(runs: Iterable[Task], store: Store, since: float) -> list[str]:
         folder = store.partial(run)
         try:
             if max(path.stat().st_mtime for path in (folder, *folder.glob("records"))) >= since:
-                parts = list_parts(folder / "records")
+                parts = list_record_files(folder / "records")
                 said.append(f"{run.model} on {run.stream}" + (f", row {parts[-1].end:,}" if parts else ""))
         except (OSError, CheckpointError):  # it has just ended, or is about to merge parts
             continue
@@ -209,7 +209,7 @@ def _do(run: Task, store: Store) -> tuple[Task, Outcome]:
 def _clear(partial: Path) -> None:
     """Remove what there is of a run, unless another process is doing it."""
     if partial.exists():
-        with suppress(BusyError), held(partial):
+        with suppress(BusyError), locked_folder(partial):
             shutil.rmtree(partial)
 
 
