@@ -1,9 +1,17 @@
 # Every target sets up what it needs: a virtual environment in .venv, packages as pinned in constraints.txt.
+# On Windows, run make from a shell that has the POSIX tools (sh, touch, rm), such as Git Bash.
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := .venv/Scripts
+else
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+endif
+CONSTRAINTS ?= constraints.txt
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: help demo test test-all check bench docs linkcheck clean
+.PHONY: help demo test test-all check bench docs linkcheck dist clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,7 +21,7 @@ help: ## Show what can be made.
 	$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/demo .venv/test .venv/check .venv/bench .venv/docs: .venv/%: .venv/created pyproject.toml constraints.txt
+.venv/demo .venv/test .venv/check .venv/bench .venv/docs: .venv/%: .venv/created pyproject.toml $(CONSTRAINTS)
 	@echo "Installing what 'make $*' needs into .venv (once, about a minute)"
 	$(INSTALL) --editable '.[$*]'
 	@touch $@
@@ -21,18 +29,18 @@ help: ## Show what can be made.
 demo: .venv/demo ## Follow a drifting stream and compare errors with bounds.
 	$(BIN)/driftline demo
 
-test: .venv/test ## Run the tests, but for those marked slow.
-	$(BIN)/python -m pytest -m "not slow"
+test: .venv/test ## Run the tests that are not marked slow, in up to four processes.
+	$(PYTEST) -m "not slow"
 
 test-all: .venv/test ## Run all tests.
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: .venv/check ## Lint, types, docstrings and import contract.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/tuning.py registry.py adapters/river/amrc.py report/analysis.py report/page.py report/summary_text.py checks/kit.py)
+	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/tuning.py registry.py adapters/river/amrc.py report/analysis.py report/page.py report/summary_text.py checks/suite.py)
 
 bench: .venv/bench ## Measure speed and memory, as ratios against references in the same run.
 	$(BIN)/python benchmarks/bench.py
@@ -48,5 +56,10 @@ docs: .venv/docs ## Build the documentation; a warning or a broken link within i
 linkcheck: .venv/docs ## Try the links from the documentation to other sites, which needs the network.
 	$(BIN)/python -m sphinx -b linkcheck -q docs docs/_build/linkcheck
 
+dist: .venv/test ## Test the packages, then build them into dist: the source archive and the wheel.
+	$(BIN)/python -m pytest tests/test_wheel.py
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+
 clean: ## Remove what was made.
-	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -40,7 +40,8 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "tutorial", "cli", "contributing", "changelog")}  # no pages below them
+PAGES_WITHOUT_SUBPAGES = "index", "tutorial", "cli", "glossary", "contributing", "releases", "changelog"
+html_sidebars = {page: [] for page in PAGES_WITHOUT_SUBPAGES}
 html_show_sourcelink = False
 
 

@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 
 from driftline import AMRC, PaperAMRC
 from driftline.core.bounded_classifier import BoundedClassifier
-from driftline.experiments.plot import COLOURS, MARKERS, SETTINGS
+from driftline.experiments.figure_drawing import COLOURS, MARKERS, SETTINGS
 from driftline.streams import AbruptDrift, DriftingGaussians, MovingClass, RotatingGaussians, load
 
 HERE = Path(__file__).parent

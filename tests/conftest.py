@@ -6,7 +6,7 @@ import pytest
 from hypothesis import settings
 
 from driftline.streams.catalogue import describe
-from models import KINDS
+from helpers.quick_models import KINDS
 
 settings.register_profile("driftline", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("driftline")

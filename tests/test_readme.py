@@ -6,7 +6,7 @@ import pytest
 
 from driftline.cli import main
 from driftline.registry import names
-from moving_rows import write_rows
+from helpers.csv_stream import write_rows
 
 README = Path(__file__).parents[1] / "README.md"
 

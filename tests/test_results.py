@@ -10,7 +10,7 @@ from driftline.streams import MovingClass, RotatingGaussians
 from published import AS_PUBLISHED, errors, fourier_scale
 
 
-@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("order", [1, *(pytest.param(order, marks=pytest.mark.slow) for order in (0, 2))])
 def test_on_the_synthetic_stream_the_bound_mostly_holds(order, record_property):
     """R(U_t) is above R(h_t) at most steps, not at all: the width λ knows the noise of the tracker, not its lag."""
     paper = follow(AMRC.paper(order=order, features="linear", scaling="none"), n_steps=10_000, seed=0)
@@ -22,9 +22,14 @@ def test_on_the_synthetic_stream_the_bound_mostly_holds(order, record_property):
     assert paper.expected_mistakes.mean() == pytest.approx(paper.true_errors.mean(), abs=0.01)
 
 
-@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("order", [1, pytest.param(0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    "stream", [RotatingGaussians(angular_rate=0.01), RotatingGaussians(), MovingClass()], ids=["slow", "paper's", "one"]
+    "stream",
+    [
+        pytest.param(RotatingGaussians(), id="rotating"),
+        pytest.param(RotatingGaussians(angular_rate=0.01), id="rotating slowly", marks=pytest.mark.slow),
+        pytest.param(MovingClass(), id="one class moves"),
+    ],
 )
 def test_the_calibrated_bound_holds_at_nearly_all_steps(stream, order):
     """See benchmarks/calibration.py for more streams and seeds."""

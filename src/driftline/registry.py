@@ -1,39 +1,39 @@
-"""Classifiers by name: ours, those to compare with, and those of scikit-learn, River and CapyMOA.
+"""Classifiers by name: driftline's own, the baselines, and some of scikit-learn, River and CapyMOA.
 
-``driftline models`` shows them in a terminal.
+``driftline models`` lists them in a terminal.
 """
 
 import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from driftline.core.checkpoint import read_checkpoint
 from driftline.errors import CheckpointError, ConfigError
+from driftline.utils.suggestions import close_names, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A classifier that can be had by name.
+    """A classifier that can be created by name.
 
     Attributes
     ----------
     name, summary : str
-        What it is called, and what it is, in a line.
+        Name of the classifier, and a description of one line.
     family : str
-        What it belongs to.
+        Heading under which it is listed.
     module, maker : str
-        Where its constructor is: a class, or a function that returns what makes it.
+        Module and name of its class, or of a function that returns its constructor.
     kind : str, optional
-        What that function is called with; None for a class.
+        Argument of that function; None for a class.
     package : str, optional
-        What must be installed besides driftline; also the name of the extra that installs it.
+        Package that must be installed; also the name of the extra that installs it.
     changes : mapping
-        Parameters that it has by default, where its constructor has others.
+        Defaults that differ from those of the constructor.
     """
 
     name: str
@@ -47,33 +47,33 @@ class ModelEntry:
 
     @property
     def missing(self) -> str | None:
-        """What to do before it can be used; None if nothing."""
+        """Instruction to install what is missing; None if nothing is."""
         if self.package is not None and find_spec(self.package) is None:
             return f"pip install 'driftline[{self.package}]'"
-        if self.package == "capymoa" and not import_module("driftline.adapters.capymoa").finds_java():
+        if self.package == "capymoa" and not import_module("driftline.adapters.capymoa").java_is_installed():
             return "install a Java runtime"
         return None
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is driftline's own, and can be saved in a file that `load_model` reads."""
+        """Whether the classifier is driftline's own, so that `load_model` can read its files."""
         return self.module in _OURS
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What parameters it has, and what they are by default; a seed is 0."""
+        """Parameters and their defaults; the default seed is 0."""
         listed = inspect.signature(self.constructor).parameters.values()
         defaults = {parameter.name: parameter.default for parameter in listed}
         return defaults | ({"random_state": 0} if "random_state" in defaults else {}) | dict(self.changes)
 
     @property
     def description(self) -> str:
-        """The first paragraph of what its constructor says of it."""
+        """First paragraph of the constructor's docstring."""
         return " ".join((inspect.getdoc(self.constructor) or self.summary).split("\n\n")[0].split())
 
     @property
     def constructor(self) -> Callable[..., Any]:
-        """What makes it; importing it is left until here."""
+        """Class or function that creates the classifier; its module is imported here."""
         maker: Callable[..., Any] = getattr(import_module(self.module), self.maker)
         made: Callable[..., Any] = maker if self.kind is None else maker(self.kind)
         return made
@@ -85,7 +85,7 @@ def names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Family by family.
+        The names, grouped by family.
 
     Examples
     --------
@@ -96,17 +96,17 @@ def names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> ModelEntry:
-    """Return what is known of a classifier.
+    """Return the description of a classifier.
 
     Parameters
     ----------
     name : str
-        Its name.
+        Name of the classifier.
 
     Returns
     -------
     ModelEntry
-        Its record.
+        The description.
 
     Examples
     --------
@@ -115,10 +115,9 @@ def describe(name: str) -> ModelEntry:
     """
     try:
         return _ENTRIES[name]
-    except (KeyError, TypeError):  # of what is no word
-        close = get_close_matches(str(name), _ENTRIES, n=3) or [known for known in _ENTRIES if str(name) in known][:3]
-        hint = f"did you mean {' or '.join(close)}? " if close else ""
-        raise ConfigError(f"there is no classifier {name!r}; {hint}'driftline models' lists all") from None
+    except (KeyError, TypeError):  # TypeError: a name that is not hashable
+        hint = did_you_mean(close_names(str(name), _ENTRIES))
+        raise ConfigError(f"there is no classifier {name!r} ('driftline models' lists all){hint}") from None
 
 
 def create(name: str, **parameters: Any) -> Any:
@@ -127,15 +126,15 @@ def create(name: str, **parameters: Any) -> Any:
     Parameters
     ----------
     name : str
-        Its name.
+        Name of the classifier.
     **parameters
-        Its parameters, where they are to differ from its defaults; `describe(name).parameters` has all. `random_state`,
-        the seed, may be given to every classifier: where nothing is random it changes nothing.
+        Parameters that should differ from the defaults; `describe(name).parameters` lists all. The seed `random_state`
+        is accepted for every classifier, and ignored by those without randomness.
 
     Returns
     -------
     estimator
-        What `driftline.evaluation.evaluate` takes.
+        The classifier, unfitted.
 
     Examples
     --------
@@ -144,18 +143,18 @@ def create(name: str, **parameters: Any) -> Any:
     """
     entry = describe(name)
     defaults = entry.parameters
-    given = {key: value for key, value in parameters.items() if key in defaults or key != "random_state"}
-    unknown = sorted(set(given) - set(defaults))
+    chosen = {key: value for key, value in parameters.items() if key in defaults or key != "random_state"}
+    unknown = sorted(set(chosen) - set(defaults))
     if unknown:
-        raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has {', '.join(defaults)}")
+        raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; its parameters are {', '.join(defaults)}")
     try:
-        return entry.constructor(**defaults | given)
+        return entry.constructor(**defaults | chosen)
     except (ValueError, TypeError) as error:
-        raise ConfigError(f"{name} cannot be made with these parameters: {error}") from error
+        raise ConfigError(f"{name} cannot be created with these parameters: {error}") from error
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that the `save` of any of driftline's own classifiers wrote.
+    """Load a model that was written by the method `save` of one of driftline's own classifiers.
 
     Parameters
     ----------
@@ -165,13 +164,13 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        The model, of the kind that was saved.
+        The model, an instance of the class that was saved.
     """
-    kind = read_checkpoint(path)[0].get("estimator", "AMRC")  # which also reads the first files, that do not say it
-    homes = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.is_ours}
-    if kind not in homes:
-        raise CheckpointError(f"{path} holds a model of the kind {kind}, which this driftline does not have")
-    return getattr(import_module(homes[kind]), kind).load(path)
+    kind = read_checkpoint(path)[0].get("estimator", "AMRC")  # the first files do not name the class
+    modules = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.is_ours}
+    if kind not in modules:
+        raise CheckpointError(f"{path} contains a model of the class {kind}, which this version of driftline lacks")
+    return getattr(import_module(modules[kind]), kind).load(path)
 
 
 _OURS = ("driftline.ensemble", "driftline.paper", "driftline.baselines")
@@ -186,12 +185,12 @@ def _paper(name: str, summary: str, **changes: Any) -> ModelEntry:
     return ModelEntry(name, summary, "AMRC as published", "driftline.paper", "PaperAMRC", changes=changes)
 
 
-def _baseline(name: str, maker: str, summary: str, family: str = "Compared with in the paper") -> ModelEntry:
+def _baseline(name: str, maker: str, summary: str, family: str = "Baselines of the paper") -> ModelEntry:
     return ModelEntry(name, summary, family, "driftline.baselines", maker)
 
 
-def _floor(name: str, maker: str, summary: str) -> ModelEntry:
-    return _baseline(name, maker, summary, "Without looking at the columns")
+def _label_only(name: str, maker: str, summary: str) -> ModelEntry:
+    return _baseline(name, maker, summary, "Baselines that ignore the features")
 
 
 def _river(kind: str, summary: str) -> ModelEntry:
@@ -199,36 +198,36 @@ def _river(kind: str, summary: str) -> ModelEntry:
 
 
 def _capymoa(name: str, learner: str, summary: str, **changes: Any) -> ModelEntry:
-    home = "driftline.adapters.capymoa"
-    return ModelEntry(name, summary, "CapyMOA", home, "constructor", learner, "capymoa", changes)
+    module = "driftline.adapters.capymoa"
+    return ModelEntry(name, summary, "CapyMOA", module, "constructor", learner, "capymoa", changes)
 
 
 _ENTRIES = {
     entry.name: entry
     for entry in (
-        _ours("amrc", "the default: mixed members, calibrated bounds"),
-        _ours("amrc-randomised", "the same, drawing labels from its probabilities", deterministic=False),
-        _ours("amrc-linear", "linear features only: the fastest", features="linear"),
-        _ours("amrc-order0", "class means that do not move steadily", order=0),
+        _ours("amrc", "the default: an ensemble with calibrated bounds"),
+        _ours("amrc-randomised", "amrc with the randomised rule: draws labels", deterministic=False),
+        _ours("amrc-linear", "amrc with linear features only: the fastest", features="linear"),
+        _ours("amrc-order0", "amrc for class means without a steady movement", order=0),
         _paper("amrc-paper", "order 1, Fourier features, deterministic rule"),
-        _paper("amrc-paper-randomised", "the same, drawing labels", deterministic=False),
+        _paper("amrc-paper-randomised", "the randomised rule: draws labels", deterministic=False),
         _paper("amrc-paper-unidimensional", "one gain for all components", gain="unidimensional"),
         _paper("amrc-paper-linear", "linear features", features="linear"),
         _paper("amrc-paper-order0", "tracking of order 0", order=0),
         _paper("amrc-paper-order2", "tracking of order 2", order=2),
         _baseline("dwm", "DWM", "dynamic weighted majority"),
         _baseline("rbp", "RBP", "randomised budget perceptron"),
-        _baseline("forgetron", "Forgetron", "kernel perceptron that shrinks and forgets"),
-        _baseline("projectron", "Projectron", "kernel perceptron that projects"),
-        _baseline("projectron++", "ProjectronPlusPlus", "the same, learning from narrow margins too"),
-        _baseline("norma", "NORMA", "kernel gradient descent that forgets"),
+        _baseline("forgetron", "Forgetron", "kernel perceptron that drops its oldest support"),
+        _baseline("projectron", "Projectron", "kernel perceptron that projects on its supports"),
+        _baseline("projectron++", "ProjectronPlusPlus", "projectron that also learns from small margins"),
+        _baseline("norma", "NORMA", "kernel gradient descent with decaying coefficients"),
         _baseline("fogd", "FOGD", "gradient descent on Fourier features"),
         _baseline("nogd", "NOGD", "gradient descent on Nyström features"),
-        _baseline("adaraker", "AdaRaker", "random features of several kernels, mixed"),
-        _baseline("lambda-perceptron", "LambdaPerceptron", "perceptron that forgets, a reconstruction"),
-        _floor("no-change", "NoChange", "the label of the row before"),
-        _floor("majority", "Majority", "the most frequent label so far"),
-        _floor("windowed-majority", "WindowedMajority", "the most frequent of recent labels"),
+        _baseline("adaraker", "AdaRaker", "mixture of random features of several kernels"),
+        _baseline("lambda-perceptron", "LambdaPerceptron", "perceptron with forgetting (reconstructed)"),
+        _label_only("no-change", "NoChange", "predicts the previous label"),
+        _label_only("majority", "Majority", "predicts the most frequent label so far"),
+        _label_only("windowed-majority", "WindowedMajority", "predicts the most frequent of the last labels"),
         ModelEntry(
             "sklearn-sgd",
             "logistic regression by SGD, standardised online",

@@ -12,7 +12,7 @@ from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.records import TIMINGS
 from driftline.registry import describe
 from driftline.streams import ArrayStream
-from models import small_stream
+from helpers.quick_models import small_stream
 
 if missing := describe("capymoa-arf").missing:
     pytest.skip(f"needs CapyMOA: {missing}", allow_module_level=True)
@@ -70,10 +70,10 @@ def test_the_evaluation_announces_the_classes():
 def test_classes_that_nobody_announced_are_refused():
     X, y = small_stream(n_classes=3)
     model = forest()
-    with pytest.raises(ConfigError, match=r"need to know all classes at the first call; pass classes=\[…\]"):
+    with pytest.raises(ConfigError, match=r"must know all classes at the first call; pass classes=\[…\]"):
         model.partial_fit(X, y)
     model.partial_fit(X[y < 2], y[y < 2], classes=[0, 1])
-    with pytest.raises(DataError, match="made for the 2 classes announced at the first call, and another came"):
+    with pytest.raises(DataError, match="created for the 2 classes announced at the first call, and another"):
         model.partial_fit(X, y)
     assert model.classes_.tolist() == [0, 1]
 
@@ -85,7 +85,7 @@ def test_nominal_columns_are_attributes_with_values():
     model = CapyMOAClassifier(HoeffdingTree, nominal={"x1": range(4, 8)}).partial_fit(X, y, classes=[0, 1])
     assert model.model_.schema.get_nominal_attributes() == {"x1": ["4.0", "5.0", "6.0", "7.0"]}
     assert model.score(X, y) > 0.9
-    with pytest.raises(DataError, match=r"column x1 holds 3\.0, which is not among the 4 values"):
+    with pytest.raises(DataError, match=r"column x1 contains 3\.0, which is not among the 4 values"):
         model.predict([[0.0, 3.0, 0.0]])
 
 
@@ -134,12 +134,15 @@ def test_what_java_cannot_write_is_not_saved(tmp_path):
         ({"learner": "AdaptiveRandomForest"}, "did you mean AdaptiveRandomForestClassifier"),
         ({"learner": "Schema"}, "learner must be a class of capymoa.classifier"),
         ({"learner": int}, "learner must be a class of capymoa.classifier"),
-        ({"options": {"trees": 3}}, r"options has trees; AdaptiveRandomForestClassifier knows .*ensemble_size"),
-        ({"options": {"max_features": "many"}}, "cannot be made with .*many.*: Invalid value for max_features"),
+        (
+            {"options": {"trees": 3}},
+            r"options has trees; the parameters of AdaptiveRandomForestClassifier are .*ensemble_size",
+        ),
+        ({"options": {"max_features": "many"}}, "cannot be created with .*many.*: Invalid value for max_features"),
         ({"options": [3]}, r"options must be a mapping, or None; got \[3\]"),
         ({"nominal": ["x1"]}, "nominal must be a mapping"),
         ({"nominal": {"x1": 4}}, "nominal must list the numbers that column 'x1' may hold; got 4"),
-        ({"nominal": {"z": [1.0]}}, "nominal holds 'z'; expected names of columns"),
+        ({"nominal": {"z": [1.0]}}, "nominal contains 'z'; expected names of columns"),
         ({"random_state": -1}, "random_state must be a whole number from 0 up; got -1"),
     ],
 )

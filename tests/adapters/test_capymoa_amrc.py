@@ -7,7 +7,7 @@ import pytest
 
 import driftline
 from driftline.registry import describe
-from models import small_stream
+from helpers.quick_models import small_stream
 
 if missing := describe("capymoa-arf").missing:
     pytest.skip(f"needs CapyMOA: {missing}", allow_module_level=True)

@@ -8,7 +8,7 @@ import pytest
 from driftline import MissingExtraError
 from driftline.adapters import CapyMOAClassifier, RiverClassifier
 from driftline.registry import create
-from models import small_stream
+from helpers.quick_models import small_stream
 
 
 @pytest.fixture

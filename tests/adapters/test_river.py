@@ -13,7 +13,7 @@ from driftline.adapters import RiverClassifier
 from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.records import TIMINGS
 from driftline.streams import ArrayStream
-from models import small_stream
+from helpers.quick_models import small_stream
 
 pytest.importorskip("river", reason="needs river: pip install 'driftline[river]'")
 
@@ -82,7 +82,7 @@ def test_a_model_of_false_and_true_takes_two_labels_of_any_kind_and_no_third():
     answers = model.prequential(X[two], words[two])
     assert set(answers.predictions[1:]) == {"no", "yes"}
     assert model.score(X[two], words[two]) > 0.7
-    with pytest.raises(DataError, match=r"LogisticRegression knows two classes only.*OneVsRestClassifier"):
+    with pytest.raises(DataError, match=r"LogisticRegression supports two classes only.*OneVsRestClassifier"):
         model.partial_fit(X[~two], words[~two])
 
 
@@ -195,12 +195,12 @@ def test_labels_may_come_late_and_each_row_is_asked_about_once():
 @pytest.mark.parametrize(
     ("model", "nominal", "message"),
     [
-        (naive_bayes.GaussianNB, (), r"must be a classifier of River, such as GaussianNB\(\); got <class"),
-        ("arf", (), "must be a classifier of River"),
-        (preprocessing.StandardScaler(), (), "must be a classifier of River"),
-        (naive_bayes.GaussianNB(), "x0", "got the word 'x0'"),
-        (naive_bayes.GaussianNB(), ["z"], r"nominal holds 'z'; expected names of columns \(x0, x1, x2\)"),
-        (naive_bayes.GaussianNB(), [3], r"nominal holds 3; expected .* from 0 to 2"),
+        (naive_bayes.GaussianNB, (), r"must be a River classifier, such as GaussianNB\(\); got <class"),
+        ("arf", (), "must be a River classifier"),
+        (preprocessing.StandardScaler(), (), "must be a River classifier"),
+        (naive_bayes.GaussianNB(), "x0", "got the text 'x0'"),
+        (naive_bayes.GaussianNB(), ["z"], r"nominal contains 'z'; expected names of columns \(x0, x1, x2\)"),
+        (naive_bayes.GaussianNB(), [3], r"nominal contains 3; expected .* from 0 to 2"),
     ],
 )
 def test_what_cannot_work_is_refused(model, nominal, message):

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayes import PlainMajority, changing
 from driftline import ConfigError
 from driftline.baselines import DWM
-from models import assert_same
-from strategies import seeds
+from helpers.bayes_rule import PlainMajority, changing
+from helpers.quick_models import assert_same
+from helpers.strategies import seeds
 
 MIXED = [0, 2]
 rules = st.fixed_dictionaries(
@@ -183,7 +183,7 @@ def test_nominal_columns_may_be_said_in_several_ways():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"nominal": [0, 4]}, r"nominal must be positions of columns, from 0 to 3 here; got \[0, 4\]"),
+        ({"nominal": [0, 4]}, r"nominal must be positions of columns, from 0 to 3; got \[0, 4\]"),
         ({"nominal": [-1]}, r"nominal must be a sequence of positions, whole numbers from 0 up; got \[-1\]"),
         ({"nominal": 3}, "nominal must be a sequence of positions"),
         ({"nominal": "02"}, "nominal must be a sequence of positions"),

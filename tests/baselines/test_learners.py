@@ -7,7 +7,7 @@ import pytest
 
 from driftline import AMRC, CheckpointError, ConfigError, PaperAMRC, baselines
 from driftline.baselines import AdaRaker, Forgetron, Majority
-from models import assert_same, small_stream
+from helpers.quick_models import assert_same, small_stream
 
 SMALL = {"budget": 20, "n_components": 10, "period": 7, "max_experts": 4, "rank": 0.6}
 

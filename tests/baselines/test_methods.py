@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from driftline import ConfigError
 from driftline.baselines import NORMA, Projectron
-from driftline.baselines.adaraker import ManyMemories, orthogonal_directions
-from driftline.baselines.fogd import FourierDescent
-from driftline.baselines.forgetron import ShrinkingBudget, shrinking
-from driftline.baselines.lambda_perceptron import Forgetting
-from driftline.baselines.nogd import NystromDescent
-from driftline.baselines.norma import GradientDescent
-from driftline.baselines.projectron import Projecting
-from driftline.baselines.projectron_plus import ProjectingMargins
-from driftline.baselines.rbp import RandomBudget, uniforms
+from driftline.baselines.adaraker import AdaRakerMethod, orthogonal_directions
+from driftline.baselines.fogd import FOGDMethod
+from driftline.baselines.forgetron import ForgetronMethod, shrink_factor
+from driftline.baselines.lambda_perceptron import LambdaPerceptronMethod
+from driftline.baselines.nogd import NOGDMethod
+from driftline.baselines.norma import NORMAMethod
+from driftline.baselines.projectron import ProjectronMethod
+from driftline.baselines.projectron_plus import ProjectronPlusPlusMethod
+from driftline.baselines.rbp import RBPMethod, uniforms
 from driftline.baselines.span import project
 from driftline.core.features import FourierMap
-from plain_methods import (
+from helpers.reference_baselines import (
     PlainAdaRaker,
     PlainFOGD,
     PlainForgetron,
@@ -31,7 +31,7 @@ from plain_methods import (
     PlainProjectronPlusPlus,
     PlainRBP,
 )
-from strategies import seeds
+from helpers.strategies import seeds
 
 COLUMNS = 3
 BUDGET = 7
@@ -51,49 +51,55 @@ def stream(seed, n_classes, n_rows=150):
 def norma(seed, c, **changes):
     settings = {"budget": BUDGET, "learning_rate": 0.3, "decay": 0.1, "nu": 0.4, "margin": 0.5, "intercept": True}
     given = settings | changes
-    ours = GradientDescent(COLUMNS, SCALE, given)
+    ours = NORMAMethod(COLUMNS, SCALE, given)
     return ours, PlainNORMA(c, SCALE, *(given[name] for name in settings))
 
 
 def rbp(seed, c):
-    return RandomBudget(COLUMNS, BUDGET, SCALE, seed), PlainRBP(c, SCALE, BUDGET, uniforms(seed, 0, 10_000))
+    return RBPMethod(COLUMNS, BUDGET, SCALE, seed), PlainRBP(c, SCALE, BUDGET, uniforms(seed, 0, 10_000))
 
 
 def fogd(seed, c):
     features = FourierMap(n_components=20, scale=SCALE, seed=seed)
     features.start(COLUMNS)
-    return FourierDescent(features, 40, 0.5), PlainFOGD(c, features.state()["directions"], 0.5 / 20)
+    return FOGDMethod(features, 40, 0.5), PlainFOGD(c, features.state()["directions"], 0.5 / 20)
 
 
 def adaraker(seed, c):
-    method = ManyMemories(COLUMNS, 5, np.random.default_rng(seed))
+    method = AdaRakerMethod(COLUMNS, 5, np.random.default_rng(seed))
     return method, PlainAdaRaker(c, method.state()["directions"])
 
 
 PAIRS = {
     "rbp": rbp,
-    "forgetron": lambda _, c: (ShrinkingBudget(COLUMNS, BUDGET, SCALE), PlainForgetron(c, SCALE, BUDGET)),
-    "projectron": lambda _, c: (Projecting(COLUMNS, BUDGET, SCALE, None), PlainProjectron(c, SCALE, BUDGET, None)),
+    "forgetron": lambda _, c: (ForgetronMethod(COLUMNS, BUDGET, SCALE), PlainForgetron(c, SCALE, BUDGET)),
+    "projectron": lambda _, c: (
+        ProjectronMethod(COLUMNS, BUDGET, SCALE, None),
+        PlainProjectron(c, SCALE, BUDGET, None),
+    ),
     "projectron with a tolerance": lambda _, c: (
-        Projecting(COLUMNS, 50, SCALE, 0.5),
+        ProjectronMethod(COLUMNS, 50, SCALE, 0.5),
         PlainProjectron(c, SCALE, 50, 0.5),
     ),
     "projectron++": lambda _, c: (
-        ProjectingMargins(COLUMNS, BUDGET, SCALE, None),
+        ProjectronPlusPlusMethod(COLUMNS, BUDGET, SCALE, None),
         PlainProjectronPlusPlus(c, SCALE, BUDGET, None),
     ),
     "projectron++ with a tolerance": lambda _, c: (
-        ProjectingMargins(COLUMNS, 50, SCALE, 0.5),
+        ProjectronPlusPlusMethod(COLUMNS, 50, SCALE, 0.5),
         PlainProjectronPlusPlus(c, SCALE, 50, 0.5),
     ),
     "norma": norma,
     "norma with a fixed margin": lambda seed, c: norma(seed, c, nu=None, intercept=False),
     "fogd": fogd,
     "nogd": lambda _, c: (
-        NystromDescent(COLUMNS, SCALE, {"budget": 20, "rank": 0.4, "learning_rate": 0.4}),
+        NOGDMethod(COLUMNS, SCALE, {"budget": 20, "rank": 0.4, "learning_rate": 0.4}),
         PlainNOGD(c, SCALE, 20, 8, 0.4),
     ),
-    "lambda-perceptron": lambda _, c: (Forgetting(COLUMNS, 0.001), PlainLambdaPerceptron(c, COLUMNS, 0.001)),
+    "lambda-perceptron": lambda _, c: (
+        LambdaPerceptronMethod(COLUMNS, 0.001),
+        PlainLambdaPerceptron(c, COLUMNS, 0.001),
+    ),
     "adaraker": adaraker,
 }
 
@@ -135,7 +141,7 @@ def test_the_forgetron_shrinks_no_more_than_it_must(s, m, n_mistakes, used):
     def after(phi):
         return damage + (s * phi) ** 2 + 2 * s * phi * (1 - phi * m)
 
-    phi = shrinking(s, m, damage, n_mistakes)
+    phi = shrink_factor(s, m, damage, n_mistakes)
     assert 0 < phi <= 1
     assert after(phi) <= limit + 1e-9 * n_mistakes
     grid = np.linspace(0, 1, 20_001)
@@ -150,7 +156,7 @@ def test_the_forgetron_shrinks_no_more_than_it_must(s, m, n_mistakes, used):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_damage_of_the_forgetron_stays_within_its_proof(n_classes):
-    ours = ShrinkingBudget(COLUMNS, 5, SCALE)
+    ours = ForgetronMethod(COLUMNS, 5, SCALE)
     for _ in range(n_classes):
         ours.add_class()
     Z, y = stream(1, n_classes, 2000)
@@ -162,7 +168,7 @@ def test_the_damage_of_the_forgetron_stays_within_its_proof(n_classes):
     assert state["count"][0] > 100
 
 
-@pytest.mark.parametrize("kind", [Projecting, ProjectingMargins])
+@pytest.mark.parametrize("kind", [ProjectronMethod, ProjectronPlusPlusMethod])
 def test_the_inverse_of_the_projectron_is_that_of_its_gram_matrix(kind):
     ours = kind(COLUMNS, 40, SCALE, None)
     for _ in range(2):
@@ -177,7 +183,7 @@ def test_the_inverse_of_the_projectron_is_that_of_its_gram_matrix(kind):
     assert np.abs(inverse @ gram - np.eye(ours.size)).max() < 1e-6
 
 
-@pytest.mark.parametrize("kind", [Projecting, ProjectingMargins])
+@pytest.mark.parametrize("kind", [ProjectronMethod, ProjectronPlusPlusMethod])
 @pytest.mark.parametrize(("n_columns", "scale"), [(1, 1.0), (1, 1.5), (2, 1.0), (2, 0.3)])
 def test_distances_from_few_columns_are_right_where_kernels_are_nearly_alike(kind, n_columns, scale):
     rng = np.random.default_rng(0)
@@ -207,7 +213,7 @@ def test_an_instance_that_comes_again_is_projected_not_added():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_norma_without_decay_and_with_a_fixed_margin_is_kernel_gradient_descent(n_classes):
     given = {"budget": 1000, "learning_rate": 0.3, "decay": 0.0, "nu": None, "margin": 1.0, "intercept": False}
-    ours = GradientDescent(COLUMNS, SCALE, given)
+    ours = NORMAMethod(COLUMNS, SCALE, given)
     for _ in range(n_classes):
         ours.add_class()
     Z, y = stream(3, n_classes)
@@ -224,7 +230,7 @@ def test_norma_without_decay_and_with_a_fixed_margin_is_kernel_gradient_descent(
 
 def test_norma_without_all_that_is_the_kernel_perceptron():
     given = {"budget": 1000, "learning_rate": 1.0, "decay": 0.0, "nu": 0.0, "margin": 0.0, "intercept": False}
-    ours = GradientDescent(COLUMNS, SCALE, given)
+    ours = NORMAMethod(COLUMNS, SCALE, given)
     for _ in range(2):
         ours.add_class()
     Z, y = stream(4, 2)
@@ -261,14 +267,14 @@ def test_the_features_of_fogd_approximate_the_kernel():
     for n_components in (100, 10_000):
         features = FourierMap(n_components=n_components, scale=SCALE, seed=0)
         features.start(COLUMNS)
-        F = FourierDescent(features, 2 * n_components, 0.4)._represent(Z)
+        F = FOGDMethod(features, 2 * n_components, 0.4)._represent(Z)
         errors.append(np.abs(F @ F.T - K).max())
     assert errors[0] < 0.4
     assert errors[1] < 0.04
 
 
 def test_the_features_of_nogd_are_those_of_the_best_approximation_of_the_gram_matrix():
-    ours = NystromDescent(COLUMNS, SCALE, {"budget": 20, "rank": 0.4, "learning_rate": 0.4})
+    ours = NOGDMethod(COLUMNS, SCALE, {"budget": 20, "rank": 0.4, "learning_rate": 0.4})
     for _ in range(2):
         ours.add_class()
     Z, y = stream(6, 2, 600)
@@ -286,7 +292,7 @@ def test_the_features_of_nogd_are_those_of_the_best_approximation_of_the_gram_ma
 def test_supports_that_are_alike_leave_the_features_of_nogd_finite():
     Z = np.repeat(np.random.default_rng(0).normal(size=(30, COLUMNS)), 4, axis=0)
     y = np.tile([0, 1, 1, 0], 30)
-    ours = NystromDescent(COLUMNS, SCALE, {"budget": 20, "rank": 0.99, "learning_rate": 0.4})
+    ours = NOGDMethod(COLUMNS, SCALE, {"budget": 20, "rank": 0.99, "learning_rate": 0.4})
     for _ in range(2):
         ours.add_class()
     ours.advance(Z, y)

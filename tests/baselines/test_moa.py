@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from bayes import changing
 from driftline.baselines import DWM
+from helpers.bayes_rule import changing
 
 N_ROWS, N_CLASSES, N_CODES = 3000, 3, 4
 

@@ -6,29 +6,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from bayes import PlainBayes, changing
 from driftline.baselines.naive_bayes import (
-    forget,
+    class_weight,
+    copy_expert,
+    empty_experts,
     learn,
-    no_experts,
-    opinion,
-    put,
+    most_probable_class,
+    reset_expert,
     resized,
-    weigh,
-    with_codes,
+    with_room_for_codes,
 )
-from strategies import seeds
+from helpers.bayes_rule import PlainBayes, changing
+from helpers.strategies import seeds
 
 MIXED = [0, 2]
 
 
 def room(n_columns, nominal, n_experts=1, n_classes=3):
-    return resized(no_experts(n_columns, nominal), n_experts, n_classes)
+    return resized(empty_experts(n_columns, nominal), n_experts, n_classes)
 
 
 def taught(X, y, nominal, n_classes=3):
     """One expert that learned some rows."""
-    experts = with_codes(room(X.shape[1], nominal, n_classes=n_classes), X)
+    experts = with_room_for_codes(room(X.shape[1], nominal, n_classes=n_classes), X)
     for row, label in zip(X, y, strict=True):
         learn(experts, 0, row, label)
     return experts
@@ -42,13 +42,13 @@ def plain(X, y, nominal, n_classes=3):
 
 
 def product(experts, c, x, e=0):
-    m, k = weigh(experts, e, c, x)
+    m, k = class_weight(experts, e, c, x)
     assert m == 0.0 or 0.5 <= m < 1.0
     return math.ldexp(m, int(k))
 
 
 def log_product(experts, c, x):
-    m, k = weigh(experts, 0, c, x)
+    m, k = class_weight(experts, 0, c, x)
     return -math.inf if m == 0.0 else math.log(m) + k * math.log(2)
 
 
@@ -74,7 +74,7 @@ def test_nominal_columns_give_what_plain_products_give_to_the_bit(seed, n_rows, 
     experts, twin = taught(X[:n_rows], y[:n_rows], nominal), plain(X[:n_rows], y[:n_rows], nominal)
     for x in X:
         assert [product(experts, c, x) for c in range(3)] == [twin.weight(c, x.tolist()) for c in range(3)]
-        assert opinion(experts, 0, x) == twin.opinion(x.tolist())
+        assert most_probable_class(experts, 0, x) == twin.opinion(x.tolist())
 
 
 def test_numeric_columns_have_gaussian_densities():
@@ -95,14 +95,14 @@ def test_many_columns_do_not_underflow():
         expected = math.log((y[:30] == c).mean()) + sum(math.log(twin.factor(j, c, x[j])) for j in nominal)
         assert expected < math.log(5e-324)
         assert log_product(experts, c, x) == pytest.approx(expected, rel=1e-12)
-    assert opinion(experts, 0, x) == y[35]
+    assert most_probable_class(experts, 0, x) == y[35]
 
 
 def test_a_row_far_from_all_classes_goes_to_the_one_it_is_nearest_to_in_deviations():
     X = np.array([[-1.0], [0.0], [1.0], [9.0], [10.0], [11.0]])
     experts = taught(X, np.array([0, 0, 0, 1, 1, 1]), [], n_classes=2)
-    assert opinion(experts, 0, np.array([1e9])) == 1
-    assert opinion(experts, 0, np.array([-1e9])) == 0
+    assert most_probable_class(experts, 0, np.array([1e9])) == 1
+    assert most_probable_class(experts, 0, np.array([-1e9])) == 0
 
 
 @pytest.mark.parametrize("large", [1e30, -1e30])
@@ -111,17 +111,17 @@ def test_numbers_of_any_size_have_a_weight(large, small):
     X = np.array([[0.0, 0.0], [small, 0.0], [1.0, large], [2.0, 0.0]])
     experts = taught(X, np.array([0, 0, 1, 1]), [], n_classes=2)
     for x in [*X, np.array([large, large]), np.array([small, large])]:
-        m, k = zip(*(weigh(experts, 0, c, x) for c in range(2)), strict=True)
+        m, k = zip(*(class_weight(experts, 0, c, x) for c in range(2)), strict=True)
         assert np.isfinite([*m, *k]).all()
-    assert opinion(experts, 0, X[2]) == 1
+    assert most_probable_class(experts, 0, X[2]) == 1
 
 
 def test_without_variance_a_class_is_ruled_out_by_any_value_but_its_own():
     experts = taught(np.array([[3.0], [3.0], [4.0], [6.0]]), np.array([0, 0, 1, 1]), [], n_classes=2)
     assert product(experts, 0, np.array([3.0])) == 0.5
     assert product(experts, 0, np.array([3.5])) == 0.0
-    assert opinion(experts, 0, np.array([3.0])) == 0
-    assert opinion(experts, 0, np.array([3.5])) == 1
+    assert most_probable_class(experts, 0, np.array([3.0])) == 0
+    assert most_probable_class(experts, 0, np.array([3.5])) == 1
 
 
 @pytest.mark.parametrize("nominal", [[], [0, 1]])
@@ -139,7 +139,7 @@ def test_missing_values_are_passed_over(nominal):
 def test_a_class_of_which_a_column_has_no_value_is_ruled_out_where_there_is_one(nominal):
     experts = taught(np.array([[np.nan], [2.0], [2.0]]), np.array([0, 1, 1]), nominal)
     assert product(experts, 0, np.array([2.0])) == 0.0
-    assert opinion(experts, 0, np.array([np.nan])) == 1
+    assert most_probable_class(experts, 0, np.array([np.nan])) == 1
 
 
 def test_a_code_that_never_came_counts_as_seen_once():
@@ -148,7 +148,7 @@ def test_a_code_that_never_came_counts_as_seen_once():
 
 
 def test_an_expert_that_has_learned_nothing_votes_for_the_first_class():
-    assert opinion(room(2, [0]), 0, np.array([1.0, 2.0])) == 0
+    assert most_probable_class(room(2, [0]), 0, np.array([1.0, 2.0])) == 0
 
 
 @settings(max_examples=20)
@@ -158,11 +158,11 @@ def test_room_for_more_changes_nothing(seed):
     experts = taught(X, y, MIXED)
     wider = np.zeros((1, 4))
     wider[0, MIXED] = [9, 2]
-    larger = with_codes(resized(experts, 3, 5), wider)
+    larger = with_room_for_codes(resized(experts, 3, 5), wider)
     assert np.diff(larger.starts).tolist() == [10, 0, max(np.diff(experts.starts)[2], 3), 0]
     for x in X:
-        assert [weigh(larger, 0, c, x) for c in range(3)] == [weigh(experts, 0, c, x) for c in range(3)]
-        assert weigh(larger, 0, 4, x) == weigh(larger, 2, 0, x) == (0.0, 0.0)
+        assert [class_weight(larger, 0, c, x) for c in range(3)] == [class_weight(experts, 0, c, x) for c in range(3)]
+        assert class_weight(larger, 0, 4, x) == class_weight(larger, 2, 0, x) == (0.0, 0.0)
     smaller = resized(larger, 1, 5)
     assert smaller.counts.shape[:2] == (1, 5)
     learn(larger, 0, X[0], 4)
@@ -174,9 +174,9 @@ def test_experts_can_take_the_place_of_others():
     X, y = changing(0, 30, MIXED, 4)
     experts = resized(taught(X, y, MIXED), 2, 3)
     one = arrays(resized(experts, 1, 3))
-    put(experts, 1, 0)
+    copy_expert(experts, 1, 0)
     assert arrays(resized(experts, 1, 3)) == one
-    forget(experts, 0)
-    assert arrays(resized(experts, 1, 3)) == arrays(with_codes(room(4, MIXED), X))
-    put(experts, 0, 1)
+    reset_expert(experts, 0)
+    assert arrays(resized(experts, 1, 3)) == arrays(with_room_for_codes(room(4, MIXED), X))
+    copy_expert(experts, 0, 1)
     assert arrays(resized(experts, 1, 3)) == one

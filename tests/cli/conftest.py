@@ -7,7 +7,7 @@ from collections import namedtuple
 import pytest
 
 from driftline.cli import main
-from moving_rows import write_rows
+from helpers.csv_stream import write_rows
 
 Left = namedtuple("Left", "code out err")
 

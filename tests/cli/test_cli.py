@@ -22,8 +22,8 @@ def test_demo_shows_errors_beside_their_bounds():
         "error of the deterministic rule",
         "mean bound on it",
         "mistakes of the randomised rule",
-        "their bound at δ = 0.05",
-        "milliseconds a step",
+        "bound on them at δ = 0.05",
+        "milliseconds per step",
     ):
         assert line in output
     mistakes = [int(n) for n in re.findall(r"\d+", output.split("mistakes of the randomised rule")[1].splitlines()[0])]

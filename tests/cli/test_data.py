@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from driftline.cli import main
 from driftline.cli.app import app
 from driftline.streams.catalogue import describe, names
-from pebbles import CSV, X, pebbles, y
+from helpers.fake_dataset import CSV, X, pebbles, y
 
 
 def run(*arguments):
@@ -42,8 +42,8 @@ def test_the_list_shows_every_stream_and_where_it_is_within_80_columns(folders):
     assert "18,159 8 2 68.6 31.97 data folder" in " ".join(shown["weather"].split())
     assert shown["elec2"].rstrip().endswith("cache")
     assert shown["chess"].rstrip().endswith("data folder, raw")
-    assert shown["poker"].rstrip().endswith("not here")
-    assert {name for name, line in shown.items() if "!" in line} == {name for name in names() if describe(name).traps}
+    assert shown["poker"].rstrip().endswith("not downloaded")
+    assert {name for name, line in shown.items() if "!" in line} == {name for name in names() if describe(name).caveats}
 
 
 def test_the_list_is_there_for_programs(folders):
@@ -64,9 +64,15 @@ def test_all_that_is_known_of_a_stream_is_shown(name):
     code, output, _ = run("info", name)
     plain = " ".join(output.split())
     assert code == 0
-    texts = [dataset.title, dataset.citation, dataset.licence, dataset.derivation, *dataset.traps, *dataset.notes]
+    texts = [dataset.title, dataset.citation, dataset.licence, dataset.derivation, *dataset.caveats, *dataset.notes]
     texts += [file.address for files in dataset.originals for file in files]
-    texts += [dataset.sha256 or "sha256 not known", *dataset.home, dataset.file, dataset.columns[-1].name, "not here"]
+    texts += [
+        dataset.sha256 or "sha256 unknown",
+        *dataset.home,
+        dataset.file,
+        dataset.columns[-1].name,
+        "not downloaded",
+    ]
     for text in texts:
         assert " ".join(text.split()) in plain
     assert all(len(line) <= 80 for line in output.splitlines() if "http" not in line)
@@ -74,8 +80,8 @@ def test_all_that_is_known_of_a_stream_is_shown(name):
 
 def test_columns_are_shown_with_their_kinds():
     output = " ".join(run("info", "airlines")[1].split())
-    assert "airport_from: nominal of 293 values, PHX LAX" in output
-    assert "s1, s2, s3, s4, s5: nominal of 4 values" in " ".join(run("info", "poker")[1].split())
+    assert "airport_from: nominal with 293 values, PHX LAX" in output
+    assert "s1, s2, s3, s4, s5: nominal with 4 values" in " ".join(run("info", "poker")[1].split())
     assert "word1 … word913: binary" in run("info", "email")[1]
 
 
@@ -105,15 +111,15 @@ def test_fetching_goes_on_after_a_failure_and_names_what_failed(folders, monkeyp
         f"rocks: {folders / 'data' / 'rocks.npz'}",
     ]
     assert errors.splitlines()[0].startswith(
-        "driftline: the stream email cannot be downloaded by program; get email_data"
+        "driftline: the stream email cannot be downloaded automatically; download email_data"
     )
-    assert errors.splitlines()[-1] == "driftline: not fetched: email"
+    assert errors.splitlines()[-1] == "driftline: not downloaded: email"
     assert run("fetch", "pebbles", "rocks")[0] == 0
 
 
 def test_all_streams_can_be_fetched_at_once(monkeypatch):
     fetched = []
-    monkeypatch.setattr("driftline.cli.data.normal_form", lambda dataset: fetched.append(dataset.name))
+    monkeypatch.setattr("driftline.cli.data.converted_file", lambda dataset: fetched.append(dataset.name))
     assert run("fetch", "all")[0] == 0
     assert tuple(fetched) == names()
 
@@ -126,7 +132,7 @@ def test_errors_are_one_line_without_a_traceback(monkeypatch, capsys):
     assert left.value.code == 2
     assert (
         said
-        == "driftline: there is no published stream 'wether'; did you mean weather? 'driftline data list' lists all\n"
+        == "driftline: there is no published stream 'wether' ('driftline data list' lists all); did you mean weather?\n"
     )
 
 

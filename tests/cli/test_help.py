@@ -51,7 +51,7 @@ def test_every_example_works(folder, command, request, monkeypatch, path, exampl
     if "my.driftline" in example and path != ("run",):
         request.getfixturevalue("model")
     if path == ("data", "fetch"):  # without a network, as if the streams were there
-        monkeypatch.setattr("driftline.cli.data.normal_form", lambda dataset: describe(dataset.name).file)
+        monkeypatch.setattr("driftline.cli.data.converted_file", lambda dataset: describe(dataset.name).file)
     first, _, second = example.partition(" | ")
     words = shlex.split(second or first)
     stdin = (folder / shlex.split(first)[1]).read_bytes() if second else None

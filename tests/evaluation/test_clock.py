@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from driftline import DataError
 from driftline.evaluation.clock import Clock
-from strategies import seeds
+from helpers.strategies import seeds
 
 
 @given(seeds, st.lists(st.integers(1, 49), max_size=4, unique=True), st.sampled_from([None, 60.0]))

@@ -29,7 +29,7 @@ def test_ranks_go_by_errors_and_ties_share_theirs():
     assert ranked[2].p < 1e-3
 
 
-@pytest.mark.parametrize("n_models", [2, 6])
+@pytest.mark.parametrize("n_models", [2, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("burst", [1, 20, 100])
 def test_equal_classifiers_are_told_apart_as_rarely_as_promised(n_models, burst):
     by_p = by_interval = 0

@@ -21,8 +21,8 @@ from driftline.evaluation.records import TIMINGS
 from driftline.evaluation.run_checkpoint import locked_folder
 from driftline.streams import ArrayStream, RangeScaled, RotatingGaussians, open_stream
 from driftline.types import Block
-from models import QUICK, assert_same, fourier, linear, plain, small_stream
-from strategies import seeds
+from helpers.quick_models import QUICK, assert_same, fourier, linear, plain, small_stream
+from helpers.strategies import seeds
 
 
 def logistic():
@@ -226,6 +226,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="Ctrl-C is another thing on Windows")
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_cleanly_with_what_is_there(tmp_path):
     X, y = small_stream(n_steps=1500)

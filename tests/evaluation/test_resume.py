@@ -16,9 +16,9 @@ from driftline.evaluation import evaluate, read_records, records, scheduling
 from driftline.evaluation.records import TIMINGS, list_record_files
 from driftline.evaluation.run_checkpoint import FILE_NAME
 from driftline.streams import ArrayStream
-from models import linear, small_stream
+from helpers.quick_models import linear, small_stream
 
-SCRIPT = Path(__file__).with_name("killed_run.py")
+SCRIPT = Path(__file__).parents[1] / "helpers" / "slow_evaluation.py"
 
 
 def start(folder, delay):
@@ -30,11 +30,13 @@ def n_recorded(folder):
     return parts[-1].end if parts else 0
 
 
-def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path):
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("n_kills", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path, n_kills):
     delay = 5
     assert start(tmp_path / "whole", delay).wait() == 0
     rng, folder = random.Random(delay), tmp_path / "killed"
-    for target in sorted(rng.sample(range(1, 400), 3)):
+    for target in sorted(rng.sample(range(1, 400), n_kills)):
         process = start(folder, delay)
         while n_recorded(folder) < target:
             assert process.poll() is None
@@ -48,9 +50,11 @@ def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp
     assert killed.equals(whole)
 
 
-def test_a_run_killed_at_any_dealing_with_the_disk_goes_on_to_the_same_records(tmp_path):
-    script = SCRIPT.with_name("every_kill_point.py")
-    result = subprocess.run([sys.executable, str(script), str(tmp_path)], check=False, capture_output=True, text=True)
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("step", [21, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_run_killed_before_or_after_a_write_is_resumed_to_the_same_records(tmp_path, step):
+    command = [sys.executable, SCRIPT.with_name("kill_at_every_write.py"), tmp_path, str(step)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) > 60
 

@@ -11,8 +11,8 @@ from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.summary import RunningTotals, is_above
 from driftline.streams import ArrayStream
 from driftline.types import Answers, Status
-from models import QUICK, linear, plain, small_stream
-from strategies import seeds
+from helpers.quick_models import QUICK, linear, plain, small_stream
+from helpers.strategies import seeds
 
 
 def answers_of(predictions, probabilities, bounds):

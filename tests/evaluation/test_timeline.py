@@ -15,7 +15,7 @@ from driftline.evaluation.window_stats import padded
 from driftline.registry import create
 from driftline.streams import ArrayStream, RotatingGaussians
 from driftline.types import Answers, Block
-from strategies import seeds
+from helpers.strategies import seeds
 
 
 def some(n, d, c, seed):

@@ -1,4 +1,4 @@
-"""The paper's figures: simulations, curves, what is found in them, and what is drawn."""
+"""The paper's figures: simulations, curves, findings and drawings."""
 
 import csv
 import io
@@ -10,30 +10,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline import ConfigError, PaperAMRC
-from driftline.experiments import Store, Workers, make_figure
-from driftline.experiments.figure import Curve, Figure, Finding, Panel, points_csv
-from driftline.experiments.figures import _bounds, _close, _later
-from driftline.experiments.opening import SEED, OneMovingClass, opening
-from driftline.experiments.page import figure_markdown, to_html, to_page
-from driftline.experiments.plot import COLOURS, draw
-from driftline.experiments.simulation import Simulation, error_probabilities, times_of
-from driftline.experiments.spec import parsed
-from driftline.experiments.table import Cell, Row, Table
+from driftline.experiments import ResultStore, RunExecutor, make_figure
+from driftline.experiments.experiment_runs import SimulationRun, error_probabilities, kept_times
+from driftline.experiments.experiment_spec import parse_spec
+from driftline.experiments.figure1 import SEED, OneMovingClass, figure1
+from driftline.experiments.figure_drawing import COLOURS, Curve, Finding, Panel, ResultFigure, draw, points_csv
+from driftline.experiments.figure_results import _bound_finding, _bounds_panels, _order_finding
+from driftline.experiments.reproduction_page import figure_markdown, to_html, to_markdown_page
+from driftline.experiments.result_table import ResultTable, TableCell, TableRow
 from driftline.paper import rules
 from driftline.streams import ArrayStream, RotatingGaussians
 from driftline.types import Rule
 
 LINEAR = {"model": "amrc-paper-linear", "parameters": {"scaling": "none", "n_iterations": 50}}
-SPEC = {"title": "A figure", "about": "Of little.", "says": "Nothing.", "steps": 12}
+SPEC = {"title": "A figure", "about": "Of little.", "claim": "Nothing.", "steps": 12}
 ORDERS = [{"row": f"order {k}", **LINEAR, "parameters": LINEAR["parameters"] | {"order": k}} for k in (0, 1, 2)]
 
 
 def figure(tmp_path, **content):
-    return make_figure(parsed("test", SPEC | content), "usual", Workers(Store(tmp_path), progress=False))
+    return make_figure(parse_spec("test", SPEC | content), "usual", RunExecutor(ResultStore(tmp_path), progress=False))
 
 
 def simulation(work="bounds", *, n_steps=15, first_seed=0, n_runs=1):
-    return Simulation(work, **LINEAR, n_steps=n_steps, first_seed=first_seed, n_runs=n_runs)
+    return SimulationRun(work, **LINEAR, n_steps=n_steps, first_seed=first_seed, n_runs=n_runs)
 
 
 def test_the_errors_of_rules_are_those_under_the_known_distribution():
@@ -81,8 +80,8 @@ def test_runs_of_a_simulation_add_up(work):
 
 
 @given(st.integers(1, 100_000))
-def test_times_go_from_the_first_to_the_last_and_are_not_too_many(n_steps):
-    times = times_of(n_steps)
+def test_kept_times_go_from_the_first_to_the_last_and_are_at_most_200(n_steps):
+    times = kept_times(n_steps)
     assert times[0] == 1
     assert times[-1] == n_steps
     assert len(times) <= 200
@@ -111,14 +110,14 @@ def test_bounds_must_be_tight_and_above(bound, holds):
         "squares": np.full(3, 0.05),
         "holds": np.full(3, float(bound > 0.2)),
     }
-    assert _bounds({"order 1": mean})[1][0].holds is holds
+    assert _bounds_panels({"order 1": mean})[1][0].holds is holds
 
 
-def test_means_are_over_all_parts_of_a_simulation(tmp_path, monkeypatch):
+def test_means_are_over_all_parts_of_a_simulation(tmp_path, kept, monkeypatch):
     whole = figure(tmp_path / "a", kind="mistakes", simulations=5, method=ORDERS)
-    monkeypatch.setattr("driftline.experiments.figures.STEPS_AT_A_TIME", 24)  # two runs at a time
+    monkeypatch.setattr("driftline.experiments.figure_results.STEPS_PER_RUN", 24)  # two runs at a time
     parts = figure(tmp_path / "b", kind="mistakes", simulations=5, method=ORDERS)
-    assert len(list((tmp_path / "b").glob("*.json"))) == 9
+    assert len(kept(ResultStore(tmp_path / "b"))) == 9
     for one, other in zip(whole.panels[0].curves, parts.panels[0].curves, strict=True):
         assert one.y == pytest.approx(other.y)
 
@@ -130,29 +129,29 @@ def test_the_bound_on_mistakes_is_that_of_order_1_with_its_margin(tmp_path):
     assert [curve.label for curve in orders] == ["order 0", "order 1", "order 2"]
     assert (bound.style, bound.colour) == ("bound", 1)
     order = {"n_steps": 12, "first_seed": 0, "n_runs": 2}
-    sums = Simulation("mistakes", LINEAR["model"], ORDERS[1]["parameters"], **order).perform(None)["bounds"]
+    sums = SimulationRun("mistakes", LINEAR["model"], ORDERS[1]["parameters"], **order).perform(None)["bounds"]
     t = np.arange(1, 13)
     assert bound.y == pytest.approx(np.array(sums) / 2 / t + np.sqrt(2 * np.log(20) / t))
 
 
-def test_it_is_said_from_when_on_a_higher_order_has_made_fewer_mistakes():
+def test_the_finding_names_the_time_from_which_a_higher_order_has_fewer_mistakes():
     times = np.array([1, 10, 100])
     rates = {"low": np.array([0.3, 0.3, 0.3]), "high": np.array([0.4, 0.2, 0.25])}
-    later = _later(rates, times, "low", "high")
+    later = _order_finding(rates, times, "low", "high")
     assert later.holds
     assert "from t = 10 on" in later.text
-    never = _later(rates, times, "high", "low")
+    never = _order_finding(rates, times, "high", "low")
     assert not never.holds
     assert "has not made fewer" in never.text
-    always = _later(rates | {"best": np.array([0.1, 0.1, 0.1])}, times, "low", "best")
+    always = _order_finding(rates | {"best": np.array([0.1, 0.1, 0.1])}, times, "low", "best")
     assert not always.holds  # the paper says that it is worse at first
     assert "has never made more" in always.text
 
 
 def test_a_bound_must_be_above_the_mistakes_and_near_them():
     rates = {"AMRC": np.full(10, 0.3), "near": np.full(10, 0.4), "far": np.full(10, 0.9), "below": np.full(10, 0.2)}
-    assert [_close(bound, "AMRC", rates).holds for bound in ("near", "far", "below")] == [True, False, False]
-    assert "10.0 points below" in _close("below", "AMRC", rates).text
+    assert [_bound_finding(bound, "AMRC", rates).holds for bound in ("near", "far", "below")] == [True, False, False]
+    assert "10.0 points below" in _bound_finding("below", "AMRC", rates).text
 
 
 METHODS = [
@@ -166,7 +165,7 @@ def test_mistakes_on_a_stream_are_followed_row_by_row(tmp_path, monkeypatch):
     X = np.random.default_rng(0).random((60, 3))
     y = (X[:, 0] > 0.5).astype(int)
     stream = ArrayStream(X, y, name="german")
-    monkeypatch.setattr("driftline.experiments.runs.load", lambda _: stream)
+    monkeypatch.setattr("driftline.experiments.experiment_runs.load", lambda _: stream)
     made = figure(tmp_path, kind="course", streams=["german"], tuning_rows=10, method=METHODS)
     amrc, dwm, bound = made.panels[0].curves
     assert [curve.colour for curve in (amrc, dwm, bound)] == [0, 1, 0]
@@ -189,8 +188,8 @@ def test_a_figure_that_cannot_be_made_says_why(tmp_path, monkeypatch):
     assert f"- not drawn: {made.reasons[0]}" in figure_markdown("test", made)
 
 
-def test_in_the_opening_figure_one_class_moves():
-    panels, (finding,) = opening(120)
+def test_in_figure_1_one_class_moves():
+    panels, (finding,) = figure1(120)
     assert [panel.title[:4] for panel in panels] == ["time", "time", "trac"]
     assert finding.holds
     stream = OneMovingClass(120)
@@ -207,7 +206,7 @@ def test_in_the_opening_figure_one_class_moves():
         assert np.allclose(marks, stream.class_means(t))
 
 
-SMALL = Figure(
+SMALL = ResultFigure(
     "A <figure>",
     "Of little.",
     "Much.",
@@ -218,11 +217,11 @@ SMALL = Figure(
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.sampled_from(["line", "bound", "truth", "points", "mark", "ghost"]), st.integers(0, 12), st.booleans())
+@given(st.sampled_from(["line", "bound", "truth", "points", "mark", "path"]), st.integers(0, 12), st.booleans())
 def test_every_curve_is_drawn_the_same_each_time(style, colour, logarithmic):
     curve = Curve("a curve", [1, 2, 3], [1, 2, 1], style, colour)
     panel = Panel("a panel", "x", "y", (curve,), (1, 10), (0, 3), logarithmic=logarithmic)
-    files = [draw(Figure("", "", "", (panel,), ())) for _ in range(2)]
+    files = [draw(ResultFigure("", "", "", (panel,), ())) for _ in range(2)]
     assert files[0] == files[1]
     assert files[0][".png"].startswith(b"\x89PNG")
     assert ">a curve<" in files[0][".svg"].decode()
@@ -230,7 +229,7 @@ def test_every_curve_is_drawn_the_same_each_time(style, colour, logarithmic):
 
 def svg(*curves, **options):
     panel = Panel("", "x", "y", curves, (1, 1000), (0, 3), **options)
-    return draw(Figure("", "", "", (panel,), ()))[".svg"].decode()
+    return draw(ResultFigure("", "", "", (panel,), ()))[".svg"].decode()
 
 
 def test_curves_can_be_told_apart():
@@ -254,8 +253,8 @@ def test_a_figure_does_not_depend_on_the_settings_of_its_user():
 
 
 def test_a_simulation_of_other_features_is_refused():
-    other = Simulation("bounds", "amrc-paper-linear", {"scaling": "none", "intercept": True}, 5, 0, 1)
-    with pytest.raises(ConfigError, match="instances as they are"):
+    other = SimulationRun("bounds", "amrc-paper-linear", {"scaling": "none", "intercept": True}, 5, 0, 1)
+    with pytest.raises(ConfigError, match="needs linear features"):
         other.perform(None)
 
 
@@ -268,14 +267,14 @@ def test_points_are_written_for_programs():
     ]
 
 
-TABLE = Table(
+TABLE = ResultTable(
     "Errors",
     "Of <little>.",
     ("one",),
     (
-        Row("theirs", (Cell(14.0, 10.0, remark="Far."),)),
-        Row("near", (Cell(11.0, 10.0),)),
-        Row("mine", (Cell(2.0),), True),
+        TableRow("theirs", (TableCell(14.0, 10.0, remark="Far."),)),
+        TableRow("near", (TableCell(11.0, 10.0),)),
+        TableRow("mine", (TableCell(2.0),), True),
     ),
     provenance="Made by hand.",
     in_percent=True,
@@ -296,8 +295,8 @@ def test_a_page_shows_published_beside_ours_with_the_difference():
     assert "Within 3 points of the published figure: theirs 0 of 1, near 1 of 1." in page
 
 
-def test_the_page_of_the_documentation_says_what_is_not_so():
-    page = to_page("Both", "At first.", {"table": TABLE, "figure": SMALL})
+def test_the_page_of_the_documentation_marks_findings_that_do_not_hold():
+    page = to_markdown_page("Both", "At first.", {"table": TABLE, "figure": SMALL})
     assert page.startswith("# Both\n\nAt first.\n\n## Errors\n")
-    assert "- It is so.\n- **Not so here.** It is not." in page
+    assert "- It is so.\n- **Does not hold here.** It is not." in page
     assert "![A <figure>](figure.svg)" in page

@@ -1,39 +1,40 @@
-"""What is in the repository of the paper's reproduction: results, and the page made of them."""
+"""The results that the repository keeps, and the page made of them."""
 
 from pathlib import Path
 
 import pytest
 
 from driftline.cli.paper import INTRODUCTION, TITLE
-from driftline.experiments import Store, Workers, make_figure, make_table, names, read_spec
-from driftline.experiments.page import to_page
-from driftline.experiments.render import FAR
+from driftline.experiments import ResultStore, RunExecutor, experiment_names, make_figure, make_table, read_spec
+from driftline.experiments.experiment_runs import run_key
+from driftline.experiments.reproduction_page import to_markdown_page
+from driftline.experiments.result_table import FAR_POINTS
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "experiments" / "results"
 PAGE = ROOT / "docs" / "reproduction"
 
 
-class Recording(Workers):
-    """Makes do with the results that are there, and notes which were asked for."""
+class RecordingExecutor(RunExecutor):
+    """Uses only kept results, and records the keys of the runs that experiments ask for."""
 
-    asked: set[Path]
+    asked: set[str]
 
-    def carry_out(self, runs, bar):
+    def outcomes(self, experiment, runs, bar):
         runs = list(runs)
-        self.asked.update(self.store.path(run) for run in runs)
-        return super().carry_out(runs, bar)
+        self.asked.update(run.key for run in runs)
+        return super().outcomes(experiment, runs, bar)
 
 
 def everything(level="usual"):
-    workers = Recording(Store(RESULTS), run=False, progress=False)
-    object.__setattr__(workers, "asked", set())
+    executor = RecordingExecutor(ResultStore(RESULTS), run=False, progress=False)
+    object.__setattr__(executor, "asked", set())
     made = {}
-    for name in names():
+    for name in experiment_names():
         experiment = read_spec(name)
         make = make_figure if experiment.is_figure else make_table
-        made[name] = make(experiment, level, workers)
-    return made, workers.asked
+        made[name] = make(experiment, level, executor)
+    return made, executor.asked
 
 
 @pytest.fixture(scope="module")
@@ -41,18 +42,20 @@ def sections():
     return everything()[0]
 
 
-def test_every_result_is_of_a_run_that_an_experiment_asks_for():
+def test_every_result_is_of_a_run_that_an_experiment_asks_for_and_is_there_once(kept):
     asked = everything()[1] | everything("full")[1]
-    assert sorted(path.name for path in set(RESULTS.glob("*.json")) - asked) == []
+    keys = [run_key(content["run"]) for content in kept(ResultStore(RESULTS))]
+    assert set(keys) <= asked
+    assert len(keys) == len(set(keys)) >= 784
 
 
 def test_the_page_is_what_the_results_give(sections):
     introduction = INTRODUCTION.format(page="index.html", command="driftline paper all")
-    assert (PAGE / "index.md").read_text(encoding="utf-8") == to_page(TITLE, introduction, sections)
+    assert (PAGE / "index.md").read_text(encoding="utf-8") == to_markdown_page(TITLE, introduction, sections)
 
 
 def test_every_figure_is_drawn(sections):
-    for name in names():
+    for name in experiment_names():
         if name.startswith("figure"):
             assert sections[name].panels
             assert (PAGE / f"{name}.svg").exists()
@@ -65,15 +68,15 @@ def test_cells_of_amrc_that_are_far_from_the_published_ones_have_a_remark(sectio
     for row in sections[name].rows:
         if methods[row.name].model.startswith("amrc-paper"):
             cells = zip(row.cells, sections[name].columns, strict=True)
-            far = {column for cell, column in cells if abs(cell.difference or 0.0) > FAR and not cell.is_summary}
+            far = {column for cell, column in cells if abs(cell.difference or 0.0) > FAR_POINTS and not cell.is_summary}
             assert far == set(methods[row.name].remarks)
 
 
-def test_runs_that_are_not_there_are_named_and_not_run(tmp_path):
-    workers = Workers(Store(tmp_path), run=False, progress=False)
+def test_missing_runs_are_named_and_not_run(tmp_path):
+    workers = RunExecutor(ResultStore(tmp_path), run=False, progress=False)
     table = make_table(read_spec("table4"), "quick", workers)
     assert {cell.note for row in table.rows for cell in row.cells} == {"not run yet"}
     table = make_table(read_spec("table4"), "usual", workers)
     column = table.columns.index("creditcard")
-    assert table.rows[0].cells[column].note == "the file was not at hand"
+    assert table.rows[0].cells[column].note == "the file was not available"
     assert not list(tmp_path.iterdir())

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-import twins
-from assertions import assert_positive_semi_definite
 from driftline.kernels.kalman import adapt_gains, correct, forecast_expectations, propagate, transition
-from strategies import seeds
+from helpers import reference_kernels
+from helpers.matrix_assertions import assert_positive_semi_definite
+from helpers.strategies import seeds
 
 orders = st.integers(0, 3)
 
@@ -23,7 +23,7 @@ def random_filters(seed, order, n_filters=3):
 @given(orders, st.floats(0, 5))
 def test_transition_is_the_exponential_of_differentiation(order, elapsed):
     assert np.allclose(transition(order, elapsed), expm(elapsed * np.eye(order + 1, k=1)))
-    assert np.allclose(transition(order, elapsed), twins.transition(order, elapsed))
+    assert np.allclose(transition(order, elapsed), reference_kernels.transition(order, elapsed))
 
 
 @given(seeds, orders, st.floats(0, 3))

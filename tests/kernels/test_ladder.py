@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import twins
 from driftline.ensemble.filters import new_ladder, with_class
 from driftline.kernels.ladder import absorb, forecast
-from strategies import seeds
+from helpers import reference_kernels
+from helpers.strategies import seeds
 
 
 def filters_for(orders, c, d):
@@ -28,7 +28,7 @@ def test_filters_equal_their_formulas(seed, orders, is_regular):
     rng = np.random.default_rng(seed)
     c, d = 3, 4
     ladder, centres = filters_for(orders, c, d), np.zeros((c, d), np.float32)
-    twin = twins.Ladder(ladder.gains, c, d)
+    twin = reference_kernels.Ladder(ladder.gains, c, d)
     for t in range(60):
         y, elapsed = int(rng.integers(0, c)), 1.0 if is_regular else float(rng.exponential() * rng.integers(0, 3))
         x = np.float32(rng.normal(size=d) + 0.1 * t)

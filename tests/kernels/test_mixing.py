@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftline.kernels.mixing import RATE, SHARE, mix, mixture
-from strategies import seeds
+from helpers.strategies import seeds
 
 
 def random_saying(seed, n, n_members, c):

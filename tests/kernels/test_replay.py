@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-import twins
 from driftline.ensemble.plan import MemberPlan, SpacePlan
 from driftline.ensemble.space import FourierFeatures, Space, ages_of
 from driftline.kernels.replay import draw_age, support, uniform
-from strategies import moderate, seeds
+from helpers import reference_kernels
+from helpers.strategies import moderate, seeds
 
 
 @given(st.integers(1, 6).flatmap(lambda c: st.lists(moderate, min_size=c, max_size=c)))
@@ -19,11 +19,11 @@ def test_support_equals_enumeration_of_label_subsets(values):
     order = np.zeros(scores.size, np.int64)
     phi, size = support(scores, order)
     exact = scores.astype(float)
-    assert phi == pytest.approx(twins.support_value(exact), abs=1e-5)
+    assert phi == pytest.approx(reference_kernels.support_value(exact), abs=1e-5)
     assert np.array_equal(np.sort(order), np.arange(scores.size))
     assert np.all(np.diff(scores[order]) <= 0)
     attained = (exact[order[:size]].sum() - 1) / size
-    assert attained == pytest.approx(twins.support_value(exact), abs=1e-5)
+    assert attained == pytest.approx(reference_kernels.support_value(exact), abs=1e-5)
 
 
 def test_labels_that_attain_the_support_are_those_of_the_largest_scores_that_share_it():
@@ -32,14 +32,14 @@ def test_labels_that_attain_the_support_are_those_of_the_largest_scores_that_sha
         scores = rng.normal(size=rng.integers(1, 7)).astype(np.float32)
         order = np.zeros(scores.size, np.int64)
         _, size = support(scores, order)
-        assert set(order[:size]) == set(twins.active_labels(scores.astype(float)))
+        assert set(order[:size]) == set(reference_kernels.active_labels(scores.astype(float)))
 
 
 def test_random_numbers_are_uniform_and_come_again():
     state, twin, numbers = np.array([12345], np.uint64), 12345, []
     for _ in range(20_000):
         numbers.append(uniform(state))
-        expected, twin = twins.xorshift(twin)
+        expected, twin = reference_kernels.xorshift(twin)
         assert numbers[-1] == expected
     assert int(state[0]) == twin
     assert 0 <= min(numbers) < max(numbers) < 1
@@ -52,8 +52,8 @@ def test_ages_are_drawn_with_the_weights_of_the_window(n, gain):
     quantiles, ages = np.array([ages_of(gain)]), Counter()
     for t in range(64 * 320):
         age = draw_age(random, quantiles, 0, t % 64, n)
-        u, twin = twins.xorshift(twin)
-        assert age == twins.age_of(u, t % 64, n, gain)
+        u, twin = reference_kernels.xorshift(twin)
+        assert age == reference_kernels.age_of(u, t % 64, n, gain)
         ages[age] += 1
     weights = (1 - gain) ** np.arange(n)
     drawn = np.cumsum([ages[age] for age in range(n)]) / (64 * 320)
@@ -93,9 +93,9 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
         space._members = space._members._replace(reach=np.array([15, 25]))
     Z, y, elapsed = flipping(c, 45, c, 3)
     Psi = space.represent(Z)
-    filters = twins.Ladder(space._ladder.gains, c, Psi.shape[1])
+    filters = reference_kernels.Ladder(space._ladder.gains, c, Psi.shape[1])
     for t in range(45):
-        twin = twins.Replay(space._store, space._members, space._room.centres)
+        twin = reference_kernels.Replay(space._store, space._members, space._room.centres)
         psi, kept = Psi[t].astype(float), Psi[t].astype(float)
         if plan == "compensated":
             kept = (psi - filters.forecast(y[t], elapsed[t])) * (filters.n_rows[y[t]] > 0)
@@ -137,7 +137,7 @@ def weighted_sample(seed, c, d, n=12):
 
 def rule_of(scores):
     """h = (s - φ_x)_+ for each row of scores, and φ_x."""
-    phi = np.array([twins.support_value(s) for s in scores])
+    phi = np.array([reference_kernels.support_value(s) for s in scores])
     return np.maximum(scores - phi[:, None], 0), phi
 
 

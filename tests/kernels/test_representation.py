@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from driftline.core.columns import RunningColumns
 from driftline.kernels.representation import FARTHEST, represent
-from strategies import seeds
+from helpers.strategies import seeds
 
 
 @given(seeds, st.integers(1, 4), st.integers(0, 5))

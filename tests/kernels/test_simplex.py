@@ -2,14 +2,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import twins
 from driftline.kernels.simplex import randomised_rule, support_value
-from strategies import moderate, scores
+from helpers import reference_kernels
+from helpers.strategies import moderate, scores
 
 
 @given(scores())
 def test_support_value_equals_enumeration_of_label_subsets(s):
-    assert np.isclose(support_value(s), twins.support_value(s), atol=1e-12)
+    assert np.isclose(support_value(s), reference_kernels.support_value(s), atol=1e-12)
 
 
 @given(scores(max_classes=50))
@@ -20,7 +20,7 @@ def test_support_value_is_the_threshold_of_the_simplex_projection(s):
 @given(scores(), st.one_of(moderate, st.just(-np.inf)))
 def test_rule_equals_its_formula(s, offset):
     h = randomised_rule(s[None], offset)[0]
-    assert np.allclose(h, twins.randomised_rule(s, offset), atol=1e-9)
+    assert np.allclose(h, reference_kernels.randomised_rule(s, offset), atol=1e-9)
 
 
 @given(scores(max_classes=50), moderate)

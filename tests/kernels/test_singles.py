@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from driftline.kernels.singles import decay, follow_average, proximal_step, set_widths
-from strategies import seeds
+from helpers.strategies import seeds
 
 
 def singles(rng, *shape):

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from driftline.report import to_html
-from entries import entry
+from helpers.report_entries import entry
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")

@@ -21,8 +21,8 @@ from driftline.report.charts import (
 from driftline.report.formatting import format_time
 from driftline.report.heatmap import drift_chart, mean_shifts
 from driftline.report.sections import report_sections
-from entries import entry
-from strategies import seeds
+from helpers.report_entries import entry
+from helpers.strategies import seeds
 
 
 def series(chart):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from driftline import MissingExtraError
 from driftline.report import to_html
-from entries import entry
+from helpers.report_entries import entry
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")

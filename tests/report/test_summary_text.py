@@ -13,7 +13,7 @@ from driftline.report import ReportEntry, summary_sentences
 from driftline.report.analysis import Analysis
 from driftline.report.formatting import format_pair, format_percent, format_points
 from driftline.report.summary_text import analysis_sentences
-from entries import entry
+from helpers.report_entries import entry
 
 SUMMARY = Summary(
     stream="weather",

@@ -30,7 +30,7 @@ def test_single_precision_is_read_in_double():
 def test_names_come_from_a_table_or_the_caller():
     assert ArrayStream(pd.DataFrame({"a": [1.0], "b": [2.0]}), [0]).columns == ("a", "b")
     assert ArrayStream([[1.0, 2.0]], [0], columns=["c", "d"]).columns == ("c", "d")
-    with pytest.raises(DataError, match="2 columns, and 1 names"):
+    with pytest.raises(DataError, match="each of the 2 columns of X; got 1"):
         ArrayStream([[1.0, 2.0]], [0], columns=["c"])
 
 

@@ -1,4 +1,4 @@
-"""Classifiers of other libraries behind our interface: each module is the only importer of its library."""
+"""Classifiers of scikit-learn, River and CapyMOA with driftline's interface, and AMRC with the interfaces of these."""
 
 from driftline.adapters.capymoa import CapyMOAClassifier
 from driftline.adapters.river import RiverClassifier

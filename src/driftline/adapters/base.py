@@ -1,4 +1,4 @@
-"""What classifiers of other libraries share: they take one row at a time, in a form of their own."""
+"""The base class of classifiers from libraries that learn one row at a time, each in its own format."""
 
 import inspect
 import math
@@ -16,25 +16,25 @@ from driftline.types import Answers, LabelArray, Labels, Matrix, Predicted, Stat
 
 
 class ForeignModel(Protocol):
-    """A model of another library, on one row at a time and on positions of classes."""
+    """A model of another library that takes one row at a time and the positions of classes."""
 
     name: str
-    """What to call it in messages."""
+    """Name of the model in messages."""
     classes: list[Any]
-    """The labels that may occur, by position."""
+    """The labels; a label's position in the list is the position of its class."""
 
     @property
     def trained(self) -> Any:
-        """The model as its library knows it."""
+        """The library's own object."""
 
-    def check_room(self) -> None:
-        """Refuse one more class, if there is no room for it."""
+    def check_can_add_class(self) -> None:
+        """Raise a DataError if the model cannot learn one more class."""
 
-    def instance(self, row: list[float]) -> Any:
-        """Return a row, NaN where a value is missing, in the form that the library wants."""
+    def to_instance(self, row: list[float]) -> Any:
+        """Convert a row, with NaN for missing values, to the library's format."""
 
-    def ask(self, instance: Any) -> tuple[int, list[float] | None]:
-        """Return the class predicted, -1 if there is none, and what each class is given; None if that is not known."""
+    def predict(self, instance: Any) -> tuple[int, list[float] | None]:
+        """Return the predicted class position (-1 for none) and the probabilities of all classes, None if unknown."""
 
     def learn(self, instance: Any, label: int) -> None:
         """Learn the label of an instance."""
@@ -48,7 +48,7 @@ class Given(Predicted):
 
 
 class RowLearner:
-    """A foreign model as a learner: asked and taught one row at a time.
+    """A learner that passes rows to a foreign model one at a time.
 
     Parameters
     ----------
@@ -58,10 +58,10 @@ class RowLearner:
 
     def __init__(self, model: ForeignModel) -> None:
         self.model = model
-        self.newcomer: Any = None
-        """The label of the class that is next to join, if one does."""
+        self.new_label: Any = None
+        """The label of the class that `add_class` adds."""
         self.asks = True
-        """Whether it predicts rows before it learns them: that takes its time, where nobody looks."""
+        """Whether it predicts rows before it learns them; `partial_fit` switches that off to save time."""
         self.n_steps = 0
         self.n_missing = 0
 
@@ -72,15 +72,15 @@ class RowLearner:
 
     def add_class(self) -> None:
         """Make room for one more class."""
-        self.model.check_room()
-        self.model.classes.append(self.newcomer)
+        self.model.check_can_add_class()
+        self.model.classes.append(self.new_label)
 
     def most_likely(self, X: Matrix) -> Labels:
         """Return the position of the label predicted for each row."""
         return self.foresee(X, np.zeros(len(X), np.int64)).predictions
 
     def probabilities(self, X: Matrix) -> Matrix:
-        """Return what each class is given for each row; refused where the model has no probabilities."""
+        """Return the probability of each class for each row; raise a ConfigError if the model has none."""
         shares = self._ask_and_learn(X, None)[1]
         if None in shares:
             raise ConfigError(f"{self.model.name} has no probabilities; use predict")
@@ -97,14 +97,14 @@ class RowLearner:
     def _ask_and_learn(
         self, X: Matrix, labels: list[int] | None
     ) -> tuple[list[int], list[list[float] | None], list[float], list[float]]:
-        """Return predictions, what each class is given, and the times that asking and learning took, of each row."""
+        """Return, for each row, the prediction, the probabilities, and the seconds for predicting and learning."""
         predictions, given, asking, learning = [], [], [], []
         missing = np.isnan(X).sum(axis=1).tolist()
         clock, model, known = time.perf_counter, self.model, self.n_classes
         for t, row in enumerate(X.tolist()):
             begun = clock()
             try:
-                instance = model.instance(row)
+                instance = model.to_instance(row)
                 prediction, shares = self._asked(instance) if self.asks or labels is None else (-1, None)
                 asked = clock()
                 if labels is not None:
@@ -114,7 +114,7 @@ class RowLearner:
                     self.n_steps += 1
                     self.n_missing += missing[t]
             except Exception as error:  # whatever the library raises
-                del model.classes[known:]  # a class that was to join comes alone, and has not joined
+                del model.classes[known:]  # a row with a new class is alone in its batch, and was not learned
                 if isinstance(error, DriftlineError):
                     raise
                 place = f"row {t} of X" if labels is None else f"the row that follows the {self.n_steps} learned"
@@ -127,23 +127,25 @@ class RowLearner:
         return predictions, given, asking, learning
 
     def _asked(self, instance: Any) -> tuple[int, list[float] | None]:
-        """Return what the model says; a model that says nothing yet, of classes that are known, deems all alike."""
+        """Return prediction and probabilities, scaled to sum to 1; equal ones if the model gives no usable ones."""
         n = self.n_classes
         if n == 0:
             return -1, []
-        position, shares = self.model.ask(instance)
+        position, shares = self.model.predict(instance)
         if shares is not None:
             total = sum(shares)
             shares = [share / total for share in shares] if 0.0 < total < math.inf else [1.0 / n] * n
         return max(position, 0), shares
 
     def state(self) -> State:
-        """Refuse: only the library knows its arrays."""
-        raise CheckpointError(f"{self.model.name} cannot be saved in a file of ours; pickle the classifier instead")
+        """Raise a CheckpointError: only the library knows the arrays of its model."""
+        raise CheckpointError(f"{self.model.name} cannot be saved in a driftline file; pickle the classifier instead")
 
     def restore(self, state: State) -> None:
-        """Refuse: there is nothing to continue from."""
-        raise CheckpointError(f"{self.model.name} cannot be read from a file of ours; unpickle the classifier instead")
+        """Raise a CheckpointError: such a model is never saved."""
+        raise CheckpointError(
+            f"{self.model.name} cannot be loaded from a driftline file; unpickle the classifier instead"
+        )
 
 
 def _given(
@@ -165,7 +167,7 @@ def _given(
 
 
 class ForeignClassifier(OnlineClassifier[Given]):
-    """A classifier of another library: all but the parameters and the model."""
+    """Base class of classifiers from other libraries: everything but the parameters and the model."""
 
     _learner: RowLearner
     _columns: list[str]
@@ -187,9 +189,9 @@ class ForeignClassifier(OnlineClassifier[Given]):
         y : array-like of shape (n_samples,)
             Labels.
         classes : array-like, optional
-            At the first call: the classes to expect.
+            At the first call: the classes that will occur.
         timestamps : array-like of shape (n_samples,), optional
-            Times of the instances that never decrease; they change nothing.
+            Times of the instances, which never decrease; they have no effect.
 
         Returns
         -------
@@ -206,12 +208,12 @@ class ForeignClassifier(OnlineClassifier[Given]):
         return self
 
     def _places(self, labels: list[Any]) -> Labels:
-        self._learner.newcomer = labels[0]
+        self._learner.new_label = labels[0]
         return super()._places(labels)
 
     @property
     def model_(self) -> Any:
-        """The model as its library knows it, after what it has learned."""
+        """The library's own object, fitted."""
         check_is_fitted(self)
         return self._learner.model.trained
 
@@ -239,8 +241,8 @@ class ForeignClassifier(OnlineClassifier[Given]):
         return Answers.without_bounds(np.full(n_rows, None), np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows))
 
 
-def positions(columns: list[str], wanted: Iterable[Any]) -> list[int]:
-    """Return where columns are that were named, or numbered from 0."""
+def column_positions(columns: list[str], wanted: Iterable[Any]) -> list[int]:
+    """Return the positions of columns that are given by name or by position."""
     found = []
     for column in wanted:
         if isinstance(column, str) and column in columns:
@@ -250,13 +252,13 @@ def positions(columns: list[str], wanted: Iterable[Any]) -> list[int]:
         else:
             known = ", ".join(columns[:20]) + (", …" if len(columns) > 20 else "")
             raise ConfigError(
-                f"nominal holds {column!r}; expected names of columns ({known}) or their positions, "
+                f"nominal contains {column!r}; expected names of columns ({known}) or their positions, "
                 f"from 0 to {len(columns) - 1}"
             )
     return found
 
 
-def resembling(
+def copy_signature(
     make: Callable[..., Any],
     model: Callable[..., Any],
     *,
@@ -264,7 +266,7 @@ def resembling(
     without: Collection[str] = (),
     extra: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """Give a function the parameters and the description of what it makes.
+    """Set the signature and docstring of a function to those of the class that it makes instances of.
 
     Parameters
     ----------
@@ -273,16 +275,16 @@ def resembling(
     model : callable
         A class of another library.
     seed : str
-        What that library calls the seed: it becomes `random_state`.
+        The library's name for the seed, which becomes `random_state`.
     without : collection of str
-        Parameters that are not passed on.
+        Parameters to leave out.
     extra : callable, optional
-        What else has parameters: those with a default are added.
+        A second source of parameters: those with a default are added.
 
     Returns
     -------
     callable
-        The function.
+        The same function.
     """
     listed = {
         "random_state" if name == seed else name: parameter

@@ -1,4 +1,4 @@
-"""scikit-learn's classifiers on columns that are standardised as they come."""
+"""scikit-learn's classifiers on columns that are standardised online."""
 
 import copy
 from typing import Any, Self
@@ -10,24 +10,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
 
-from driftline.adapters.base import resembling
+from driftline.adapters.base import copy_signature
 from driftline.types import LabelArray, Matrix
 
 
 class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier behind scikit-learn's StandardScaler, both learning online.
+    """A classifier after scikit-learn's StandardScaler; both learn online.
 
     Parameters
     ----------
     classifier : estimator
-        A classifier with `partial_fit`; it is cloned at first use.
+        A classifier with `partial_fit`; a clone of it is fitted.
 
     Attributes
     ----------
     classes_ : ndarray
         The classes.
     scaler_, classifier_ : StandardScaler, estimator
-        The parts, after what they have learned.
+        The fitted scaler and classifier.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return self._learn(StandardScaler(), clone(self.classifier), X, y, unique_labels(y))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn the mean and deviation of the columns from the rows, then the classifier from the rows scaled.
+        """Update the means and deviations of the columns, then the classifier with the scaled rows.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return self._learn(copy.deepcopy(self.scaler_), copy.deepcopy(self.classifier_), X, y, classes)
 
     def _learn(self, scaler: Any, classifier: Any, X: Any, y: Any, classes: Any) -> Self:
-        """Let the parts learn, and keep them if neither refuses."""
+        """Fit scaler and classifier, and store them if neither raises an error."""
         classifier.partial_fit(scaler.partial_fit(X).transform(X), y, classes=classes)
         self.scaler_, self.classifier_, self.n_features_in_ = scaler, classifier, scaler.n_features_in_
         return self
@@ -129,4 +129,4 @@ def sgd(**parameters: Any) -> ScaledClassifier:
     return ScaledClassifier(SGDClassifier(**parameters))
 
 
-resembling(sgd, SGDClassifier)
+copy_signature(sgd, SGDClassifier)

@@ -1,4 +1,4 @@
-"""AdaRaker: experts of different memories on Fourier features of different scales."""
+"""AdaRaker: a mixture of learners with different memory lengths on random features of different scales."""
 
 import math
 from collections.abc import Mapping
@@ -9,36 +9,38 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, Keeping
 from driftline.baselines.linear import dot
-from driftline.baselines.supports import winner
+from driftline.baselines.supports import predicted_class
 from driftline.types import Indices, Labels, Matrix, Vector
 
-SCALES = (0.1, 1.0, 10.0)
-BASE = 2
-"""Each memory is so many times as long as the one before."""
-DISCOUNT = 0.5
-"""What a scale's weight is multiplied by at a mistake."""
-RESTORED = 1e-4
-"""What is added to the weight of each scale at each step."""
-DECAY = 5e-4
-"""Regularisation of the weights of features."""
-LONGEST = 48
-"""Number of memories that there is room for: enough for 2⁴⁷ rows."""
+KERNEL_SCALES = (0.1, 1.0, 10.0)
+"""Scales of the kernels."""
+MEMORY_GROWTH = 2
+"""Length of a memory divided by the length of the one before it."""
+MISTAKE_DISCOUNT = 0.5
+"""Factor for the weight of a scale that is wrong."""
+WEIGHT_ADDED_PER_STEP = 1e-4
+"""Number added to the weight of each scale at each step."""
+REGULARISATION = 5e-4
+"""Regularisation of the weights of the features."""
+MAX_MEMORIES = 48
+"""Largest number of memories: enough for 2⁴⁷ rows."""
 
 
 class AdaRaker(Baseline):
     """Adaptive online multi-kernel learning with random features (Shen, Chen and Giannakis, 2019).
 
-    Kernel functions of three scales, on random features, are combined by their mistakes. That is done many times over,
-    with step sizes for memories of 1, 2, 4, … rows, which are combined by theirs. With more than two classes there is
-    such a combination for each, against all others.
+    Kernel functions of three scales, approximated by random features, are averaged with weights that depend on their
+    mistakes. There is one such average for each of the memory lengths 1, 2, 4, … rows, each with its own step size;
+    they are averaged in the same way. With more than two classes there is one model of this kind for each class,
+    against all others.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of random directions for each scale.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged.
     random_state : int, RandomState or None, default=0
         Seed of the directions.
 
@@ -62,38 +64,38 @@ class AdaRaker(Baseline):
         self.scaling = scaling
         self.random_state = random_state
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "ManyMemories":
-        return ManyMemories(n_columns, parameters["n_components"], np.random.default_rng(seed))
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "AdaRakerMethod":
+        return AdaRakerMethod(n_columns, parameters["n_components"], np.random.default_rng(seed))
 
 
-class ManyMemories(Keeping):
-    """The method: see `AdaRaker`. Axes of its arrays: class, memory, scale, feature."""
+class AdaRakerMethod(Keeping):
+    """The method of `AdaRaker` on prepared rows. Axes of its arrays: class, memory, scale, feature."""
 
     _kept = ("directions", "theta", "q", "h", "count")
 
     def __init__(self, n_columns: int, n_components: int, rng: np.random.Generator) -> None:
-        parts = [scale * orthogonal_directions(n_columns, n_components, rng) for scale in SCALES]
+        parts = [scale * orthogonal_directions(n_columns, n_components, rng) for scale in KERNEL_SCALES]
         self._directions = np.stack(parts)
-        self._theta = np.zeros((0, LONGEST, len(SCALES), 2 * n_components))
-        self._q = np.zeros((0, LONGEST, len(SCALES)))
-        self._h = np.zeros((0, LONGEST))
+        self._theta = np.zeros((0, MAX_MEMORIES, len(KERNEL_SCALES), 2 * n_components))
+        self._q = np.zeros((0, MAX_MEMORIES, len(KERNEL_SCALES)))
+        self._h = np.zeros((0, MAX_MEMORIES))
         self._count: Indices = np.zeros(1, np.int64)
 
     def add_class(self) -> None:
-        """Make room for one more class, for which all scales and memories are alike."""
+        """Add a class, with equal weights for all scales and memories."""
         self._theta = np.pad(self._theta, ((0, 1), (0, 0), (0, 0), (0, 0)))
-        self._q = np.pad(self._q, ((0, 1), (0, 0), (0, 0)), constant_values=1.0 / len(SCALES))
+        self._q = np.pad(self._q, ((0, 1), (0, 0), (0, 0)), constant_values=1.0 / len(KERNEL_SCALES))
         self._h = np.pad(self._h, ((0, 1), (0, 0)), constant_values=1.0)
 
     def predict(self, Z: Matrix) -> Labels:
-        """Return the position of a class for each row."""
+        """Return the predicted class position of each row, as if it were the next row."""
         predictions = np.empty(len(Z), np.int64)
-        for t in range(len(Z)):  # as if it were the next
+        for t in range(len(Z)):
             h = self._h.copy()
-            renew(h, self._count[0] + 1)
-            F = np.empty((len(h), LONGEST))
-            look(features(Z[t], self._directions), self._count[0] + 1, self._theta, self._q, F)
-            predictions[t] = winner(combined(h, F, self._count[0] + 1))
+            restart_memories(h, self._count[0] + 1)
+            F = np.empty((len(h), MAX_MEMORIES))
+            memory_scores(features(Z[t], self._directions), self._count[0] + 1, self._theta, self._q, F)
+            predictions[t] = predicted_class(combine_memories(h, F, self._count[0] + 1))
         return predictions
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
@@ -102,7 +104,7 @@ class ManyMemories(Keeping):
 
 
 def orthogonal_directions(n_columns: int, n_components: int, rng: np.random.Generator) -> Matrix:
-    """Return directions as rows: in groups of `n_columns` orthogonal to each other, as long as Gaussian ones."""
+    """Return directions (rows) that are orthogonal in groups of `n_columns`, with the lengths of Gaussian vectors."""
     groups = []
     for _ in range(math.ceil(n_components / n_columns)):
         basis, triangle = np.linalg.qr(rng.standard_normal((n_columns, n_columns)))
@@ -126,31 +128,31 @@ def features(x: Vector, directions: Matrix) -> Matrix:
 
 @kernel
 def n_active(t: int) -> int:
-    """Return how many memories there are at step t, counted from 1: ⌊log_S t⌋ + 1."""
-    n, length = 1, BASE
-    while length <= t and n < LONGEST:
-        length *= BASE
+    """Return the number of memories at step t = 1, 2, …: ⌊log_S t⌋ + 1, where S is `MEMORY_GROWTH`."""
+    n, length = 1, MEMORY_GROWTH
+    while length <= t and n < MAX_MEMORIES:
+        length *= MEMORY_GROWTH
         n += 1
     return n
 
 
 @kernel
 def step_size(k: int) -> float:
-    """Return η_k = min(1/S, S^(-k/2)) of the k-th memory, counted from 1."""
-    return min(1.0 / BASE, math.pow(BASE, -0.5 * k))
+    """Return the step size η_k = min(1/S, S^(-k/2)) of memory k, counted from 1."""
+    return min(1.0 / MEMORY_GROWTH, math.pow(MEMORY_GROWTH, -0.5 * k))
 
 
 @kernel
-def renew(h: Matrix, t: int) -> None:
-    """Give the weight η_k to each memory whose time has come round at step t."""
+def restart_memories(h: Matrix, t: int) -> None:
+    """Set the weight of each memory k that restarts at step t, every S^(k-1) steps, to η_k."""
     for k in range(1, n_active(t) + 1):
-        if (t - 1) % BASE ** (k - 1) == 0:
+        if (t - 1) % MEMORY_GROWTH ** (k - 1) == 0:
             h[:, k - 1] = step_size(k)
 
 
 @kernel
-def look(z: Matrix, t: int, theta: Matrix, q: Matrix, F: Matrix) -> None:
-    """Put what each memory says for each class into F: the mean of its scales, by their weights."""
+def memory_scores(z: Matrix, t: int, theta: Matrix, q: Matrix, F: Matrix) -> None:
+    """Write the score of each class and memory to F: the weighted mean over its scales."""
     for c in range(len(F)):
         for k in range(n_active(t)):
             F[c, k] = 0.0
@@ -159,7 +161,7 @@ def look(z: Matrix, t: int, theta: Matrix, q: Matrix, F: Matrix) -> None:
 
 
 @kernel
-def combined(h: Matrix, F: Matrix, t: int) -> Vector:
+def combine_memories(h: Matrix, F: Matrix, t: int) -> Vector:
     """Return Σ_k h_k F_k for each class."""
     scores = np.zeros(len(F))
     for c in range(len(F)):
@@ -169,19 +171,19 @@ def combined(h: Matrix, F: Matrix, t: int) -> Vector:
 
 
 @kernel
-def learn(z: Matrix, sign: float, eta: float, theta: Matrix, q: Vector) -> None:
-    """Let a memory learn: its scales' weights by their mistakes, and each a step down the logistic loss."""
+def update_memory(z: Matrix, sign: float, eta: float, theta: Matrix, q: Vector) -> None:
+    """Update the weights of a memory's scales by their mistakes, and each scale by a gradient step (logistic loss)."""
     for p in range(len(z)):
         f = dot(theta, p, z[p])
-        q[p] = (q[p] * DISCOUNT if sign * f < 0.0 else q[p]) + RESTORED
+        q[p] = (q[p] * MISTAKE_DISCOUNT if sign * f < 0.0 else q[p]) + WEIGHT_ADDED_PER_STEP
         step = eta * sign / (1.0 + math.exp(min(sign * f, 700.0)))
         for j in range(z.shape[1]):
-            theta[p, j] = (1.0 - eta * DECAY) * theta[p, j] + step * z[p, j]
+            theta[p, j] = (1.0 - eta * REGULARISATION) * theta[p, j] + step * z[p, j]
 
 
 @kernel
-def weigh(h: Vector, F: Vector, sign: float, n: int) -> None:
-    """Divide the weights of the memories that are right by η_n, multiply the others; leave them if all agree."""
+def update_memory_weights(h: Vector, F: Vector, sign: float, n: int) -> None:
+    """Divide the weights of the memories that are right by η_n, and multiply those of the others, unless all agree."""
     n_wrong = 0
     for k in range(n):
         n_wrong += sign * F[k] < 0.0
@@ -197,17 +199,17 @@ def advance(
 ) -> Labels:
     """Predict each row, then learn its label."""
     predictions = np.empty(len(Z), np.int64)
-    F = np.empty((len(h), LONGEST))
+    F = np.empty((len(h), MAX_MEMORIES))
     for i in range(len(Z)):
         count[0] += 1
         t = count[0]
         z = features(Z[i], directions)
-        renew(h, t)
-        look(z, t, theta, q, F)
-        predictions[i] = winner(combined(h, F, t))
+        restart_memories(h, t)
+        memory_scores(z, t, theta, q, F)
+        predictions[i] = predicted_class(combine_memories(h, F, t))
         for c in range(len(h)):
             sign = 1.0 if c == labels[i] else -1.0
             for k in range(n_active(t)):
-                learn(z, sign, step_size(k + 1), theta[c, k], q[c, k])
-            weigh(h[c], F[c], sign, n_active(t))
+                update_memory(z, sign, step_size(k + 1), theta[c, k], q[c, k])
+            update_memory_weights(h[c], F[c], sign, n_active(t))
     return predictions

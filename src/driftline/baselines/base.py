@@ -1,4 +1,4 @@
-"""What the methods to compare with share: the estimator, and the learner around a method."""
+"""The base class of the baselines, and the learner that runs a method on prepared rows."""
 
 import math
 import time
@@ -16,8 +16,8 @@ from driftline.types import Labels, Matrix, Predicted, State, Vector
 from driftline.utils.validation import flag, one_of, positions, real_number, source_of_seeds, whole_number
 
 
-class Method(Protocol):
-    """A method on prepared rows and class positions; scaling, labels and files are not its business."""
+class BaselineMethod(Protocol):
+    """A method on prepared rows and class positions, without scaling, labels and files."""
 
     def add_class(self) -> None:
         """Make room for one more class."""
@@ -62,11 +62,11 @@ class MethodLearner:
     ----------
     columns : Preparation
         What prepares the rows.
-    method : Method
+    method : BaselineMethod
         What learns from them.
     """
 
-    def __init__(self, columns: Preparation, method: Method) -> None:
+    def __init__(self, columns: Preparation, method: BaselineMethod) -> None:
         self._columns = columns
         self._method = method
         self.n_steps = 0
@@ -153,16 +153,16 @@ class Keeping:
 Check = Callable[[str, Any], Any]
 
 
-def _unless(exception: Any, check: Check) -> Check:
-    """Return a check that one other value passes too."""
+def _or_value(allowed: Any, check: Check) -> Check:
+    """Return a check that also accepts one special value."""
 
     def checked(name: str, value: Any) -> Any:
-        if type(value) is type(exception) and value == exception:
+        if type(value) is type(allowed) and value == allowed:
             return value
         try:
             return check(name, value)
         except ConfigError as error:
-            raise ConfigError(f"{error} (or {exception!r})") from None
+            raise ConfigError(f"{error} (or {allowed!r})") from None
 
     return checked
 
@@ -170,44 +170,44 @@ def _unless(exception: Any, check: Check) -> Check:
 _positive = partial(real_number, above=0.0, below=math.inf)
 _scale = partial(real_number, above=0.0, below=1e100)  # its square times a squared distance is still finite
 _fraction = partial(real_number, above=0.0, below=1.0)
-_share = partial(_fraction, or_lowest=True)
-_number = partial(whole_number, at_least=1)
+_fraction_or_zero = partial(_fraction, or_lowest=True)
+_positive_count = partial(whole_number, at_least=1)
 CHECKS: dict[str, Check] = {
     "beta": _fraction,
-    "budget": _number,
-    "decay": _share,
+    "budget": _positive_count,
+    "decay": _fraction_or_zero,
     "intercept": flag,
     "learning_rate": _positive,
     "margin": partial(_positive, or_lowest=True),
-    "max_experts": _number,
-    "n_components": _number,
+    "max_experts": _positive_count,
+    "n_components": _positive_count,
     "nominal": positions,
-    "nu": _unless(None, _share),
-    "period": _number,
+    "nu": _or_value(None, _fraction_or_zero),
+    "period": _positive_count,
     "random_state": lambda _, value: source_of_seeds(value),
     "rank": _fraction,
-    "scale": _unless("auto", _scale),
+    "scale": _or_value("auto", _scale),
     "scaling": partial(one_of, words=("running", "none")),
     "threshold": _fraction,
-    "tolerance": _unless(None, _positive),
-    "window": _number,
+    "tolerance": _or_value(None, _positive),
+    "window": _positive_count,
 }
-"""What each parameter may be; it means the same in every method that has it."""
+"""The check of each parameter; a parameter has the same meaning in every method."""
 
 
 class Baseline(OnlineClassifier[Predicted]):
-    """A method to compare with: all but the parameters and the method.
+    """Base class of the baselines: everything but the parameters and the method.
 
     Attributes
     ----------
     classes_ : ndarray
-        The classes, in the order in which they were announced or came.
+        The classes, in the order in which they were announced or first occurred.
     n_features_in_ : int
         Number of columns of the instances.
     n_steps_ : int
         Number of labelled instances learned from.
     n_missing_ : int
-        Number of missing values among them: replaced by the running mean of their column, but passed over by `DWM`.
+        Number of missing values in these instances: replaced by the running mean of their column, or skipped (`DWM`).
     """
 
     def _checked_parameters(self) -> dict[str, Any]:
@@ -221,8 +221,8 @@ class Baseline(OnlineClassifier[Predicted]):
         return RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
 
     @abstractmethod
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> Method:
-        """Build a method, without classes yet, for rows of so many columns."""
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> BaselineMethod:
+        """Return a new method, without classes, for rows with `n_columns` columns."""
 
 
 def kernel_scale(parameters: Mapping[str, Any], n_columns: int) -> float:

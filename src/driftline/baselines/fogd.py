@@ -14,21 +14,21 @@ from driftline.types import Labels, Matrix, State
 class FOGD(Baseline):
     """Fourier online gradient descent (Lu, Hoi, Wang, Zhao and Liu, 2016).
 
-    Gradient descent on the hinge loss over random Fourier features, whose products approximate a Gaussian kernel.
+    Gradient descent on the hinge loss with random Fourier features, whose inner products approximate a Gaussian kernel.
 
     Parameters
     ----------
     n_components : int, default=200
-        D, the number of random directions; there are 2D features.
+        Number D of random directions; there are 2D features.
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     learning_rate : float, default=0.4
-        Step η on features of length 1. The publication has features of length √D, and so η divided by D: 0.002. A step
-        is shared by a class and its rival; where publications give it to both, as for more than two classes, their η
-        is half of this.
+        Step η for features of length 1. The publication has features of length √D, so its η is this divided by D:
+        0.002. Half of the step is added to the true class and half subtracted from the best other class; publications
+        that add and subtract the whole step, as for more than two classes, have half this η.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged.
     random_state : int, RandomState or None, default=0
         Seed of the directions.
 
@@ -56,15 +56,15 @@ class FOGD(Baseline):
         self.scaling = scaling
         self.random_state = random_state
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "FourierDescent":
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "FOGDMethod":
         scale = kernel_scale(parameters, n_columns)
         features = FourierMap(n_components=parameters["n_components"], scale=scale, seed=seed)
         features.start(n_columns)
-        return FourierDescent(features, 2 * parameters["n_components"], parameters["learning_rate"])
+        return FOGDMethod(features, 2 * parameters["n_components"], parameters["learning_rate"])
 
 
-class FourierDescent(LinearFunctions):
-    """The method: see `FOGD`."""
+class FOGDMethod(LinearFunctions):
+    """The method of `FOGD` on prepared rows and class positions."""
 
     def __init__(self, features: FourierMap, n_features: int, learning_rate: float) -> None:
         super().__init__(n_features)
@@ -72,7 +72,7 @@ class FourierDescent(LinearFunctions):
         self._learning_rate = learning_rate
 
     def predict(self, Z: Matrix) -> Labels:
-        """Return the position of a class for each row."""
+        """Return the predicted class position of each row."""
         return predict_features(self._represent(Z), self._weights)
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
@@ -80,14 +80,14 @@ class FourierDescent(LinearFunctions):
         return descend(self._represent(Z), labels, self._weights, self._learning_rate)
 
     def _represent(self, Z: Matrix) -> Matrix:
-        # One by one: a product of matrices rounds a row in a way that depends on how many there are.
+        # Row by row: in a product of matrices, the rounding of a row depends on the number of rows.
         return np.concatenate([self._features.transform(z[None]) for z in Z])
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that determine future predictions."""
         return super().state() | self._features.state()
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
+        """Restore the arrays that `state` returned."""
         super().restore(state)
         self._features.restore(state)

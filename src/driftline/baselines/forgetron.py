@@ -1,4 +1,4 @@
-"""The Forgetron: a kernel perceptron that shrinks what it is going to forget."""
+"""The Forgetron: a kernel perceptron that shrinks its coefficients before it drops the oldest support."""
 
 import math
 from collections.abc import Mapping
@@ -8,19 +8,19 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
-from driftline.baselines.supports import SupportSet, expand, gaussian_row, rival, winner
+from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
 from driftline.types import Indices, Labels, Matrix, Vector
 
-SHARE = 15 / 32
-"""How much damage, for each mistake, the proof allows."""
+MAX_DAMAGE_PER_MISTAKE = 15 / 32
+"""Damage allowed for each mistake, from the proof of the publication."""
 
 
 class Forgetron(Baseline):
     r"""The self-tuned Forgetron (Dekel, Shalev-Shwartz and Singer, 2006).
 
-    Each mistake makes its instance a support. Beyond `budget` of them, all coefficients are multiplied by φ and the
-    oldest support is dropped; φ is the largest number up to 1 for which the damage of all removals so far, Q, is at
-    most 15/32 of the number of mistakes.
+    Each mistake makes its instance a support. If there are more than `budget` supports, all coefficients are multiplied
+    by φ and the oldest support is dropped; φ is the largest number up to 1 for which the total damage Q of all removals
+    so far is at most 15/32 of the number of mistakes.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class Forgetron(Baseline):
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged.
 
     Examples
     --------
@@ -46,12 +46,15 @@ class Forgetron(Baseline):
         self.scale = scale
         self.scaling = scaling
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "ShrinkingBudget":
-        return ShrinkingBudget(n_columns, parameters["budget"], kernel_scale(parameters, n_columns))
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "ForgetronMethod":
+        return ForgetronMethod(n_columns, parameters["budget"], kernel_scale(parameters, n_columns))
 
 
-class ShrinkingBudget(SupportSet):
-    """The method: see `Forgetron`. There is room for one more support than the budget, until the oldest is dropped."""
+class ForgetronMethod(SupportSet):
+    """The method of `Forgetron` on prepared rows and class positions.
+
+    It stores one support more than the budget until the oldest is dropped.
+    """
 
     _kept = (*SupportSet._kept, "damage")
 
@@ -65,17 +68,17 @@ class ShrinkingBudget(SupportSet):
 
 
 @kernel
-def shrinking(s: float, m: float, damage: float, n_mistakes: int) -> float:
+def shrink_factor(s: float, m: float, damage: float, n_mistakes: int) -> float:
     r"""Return the largest φ in (0, 1] with Q + (sφ)² + 2sφ(1 - φm) ≤ 15M/32.
 
-    s is the coefficient of the support to be dropped, and m its margin. In φ that is Aφ² + bφ + C ≤ 0, which holds
-    at 0.
+    s is the coefficient of the support to be dropped, and m its margin. The condition is Aφ² + bφ + C ≤ 0, which holds
+    for φ = 0.
     """
-    A, b, C = s * s - 2.0 * s * m, 2.0 * s, damage - SHARE * n_mistakes
+    A, b, C = s * s - 2.0 * s * m, 2.0 * s, damage - MAX_DAMAGE_PER_MISTAKE * n_mistakes
     if A + b + C <= 0.0:
         return 1.0
-    # The smallest positive root, (-b + √(b² - 4AC))/2A, in the form that no cancellation spoils; for A < 0 both roots
-    # are positive, and the condition fails between them.
+    # The smallest positive root, (-b + √(b² - 4AC))/2A, written without cancellation. For A < 0 both roots are
+    # positive, and the condition does not hold between them.
     return -2.0 * C / (b + math.sqrt(b * b - 4.0 * A * C))
 
 
@@ -83,28 +86,28 @@ def shrinking(s: float, m: float, damage: float, n_mistakes: int) -> float:
 def advance(
     Z: Matrix, labels: Labels, supports: Matrix, weights: Matrix, count: Indices, damage: Vector, scale: float
 ) -> Labels:
-    """Predict each row; where its margin is not positive make it a support, and forget the oldest beyond the budget."""
+    """Predict each row; if its margin is not positive, make it a support and drop the oldest one beyond the budget."""
     predictions = np.empty(len(Z), np.int64)
     capacity = len(supports)
     row, scores = np.empty(capacity), np.empty(len(weights))
     for t in range(len(Z)):
         size, y = min(count[0], capacity), labels[t]
         gaussian_row(Z[t], supports, size, scale, row)
-        expand(row, size, weights, scores)
-        predictions[t], r = winner(scores), rival(scores, y)
+        class_scores(row, size, weights, scores)
+        predictions[t], r = predicted_class(scores), best_other_class(scores, y)
         if r < 0 or scores[y] > scores[r]:
             continue
-        place = count[0] % capacity  # which the last removal left empty
+        place = count[0] % capacity  # free since the last removal
         supports[place] = Z[t]
         weights[y, place], weights[r, place] = 0.5, -0.5
         count[0] += 1
         if count[0] >= capacity:
-            forget(count[0] % capacity, supports, weights, count[0], damage, scale, row, scores)
+            drop_oldest(count[0] % capacity, supports, weights, count[0], damage, scale, row, scores)
     return predictions
 
 
 @kernel
-def forget(
+def drop_oldest(
     oldest: int,
     supports: Matrix,
     weights: Matrix,
@@ -114,12 +117,12 @@ def forget(
     row: Vector,
     scores: Vector,
 ) -> None:
-    """Shrink all coefficients by φ, note the damage, and drop the oldest support."""
+    """Multiply all coefficients by φ, add the damage to the total, and drop the oldest support."""
     gaussian_row(supports[oldest], supports, len(supports), scale, row)
-    expand(row, len(supports), weights, scores)
+    class_scores(row, len(supports), weights, scores)
     y, r = np.argmax(weights[:, oldest]), np.argmin(weights[:, oldest])
     s, m = weights[y, oldest] - weights[r, oldest], scores[y] - scores[r]
-    phi = shrinking(s, m, damage[0], n_mistakes)
+    phi = shrink_factor(s, m, damage[0], n_mistakes)
     weights *= phi
     damage[0] += (s * phi) ** 2 + 2.0 * s * phi * (1.0 - phi * m)
     weights[:, oldest] = 0.0

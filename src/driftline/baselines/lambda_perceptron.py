@@ -1,4 +1,4 @@
-"""The λ-perceptron, as reconstructed."""
+"""The λ-perceptron, reconstructed from descriptions of it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,28 +8,28 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
 from driftline.baselines.linear import LinearFunctions, dot, predict_features, score
-from driftline.baselines.supports import rival, winner
+from driftline.baselines.supports import best_other_class, predicted_class
 from driftline.types import Labels, Matrix, Vector
 
-LEAST = 0.9
-"""The smallest forgetting factor."""
+MIN_FORGETTING_FACTOR = 0.9
+"""Smallest value of the forgetting factor λ."""
 
 
 class LambdaPerceptron(Baseline):
-    r"""A perceptron whose forgetting factor λ is tuned as it goes (after Pavlidis, Tasoulis, Adams and Hand, 2011).
+    r"""A perceptron that adapts its forgetting factor λ online (after Pavlidis, Tasoulis, Adams and Hand, 2011).
 
-    This is a reconstruction: the publication's algorithm is known here only by what others say of it. At each step
-    w ← λw, plus yx on a mistake. Before that, a mistake moves λ along the gradient of its margin, λ ← λ + α y ψᵀx,
-    within [0.9, 1], where ψ = ∂w/∂λ is followed by ψ ← w + λψ.
+    This is a reconstruction from descriptions in other publications. At each step w ← λw, plus yx on a mistake. Before
+    that, a mistake changes λ along the gradient of its margin, λ ← λ + α y ψᵀx, within [0.9, 1], where ψ = ∂w/∂λ is
+    updated by ψ ← w + λψ.
 
     Parameters
     ----------
     learning_rate : float, default=0.001
         Step α of the forgetting factor.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are. A constant column is
-        added in any case.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged. A constant column
+        is always added.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class LambdaPerceptron(Baseline):
         self.learning_rate = learning_rate
         self.scaling = scaling
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "Forgetting":
-        return Forgetting(n_columns, parameters["learning_rate"])
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "LambdaPerceptronMethod":
+        return LambdaPerceptronMethod(n_columns, parameters["learning_rate"])
 
 
-class Forgetting(LinearFunctions):
-    """The method: see `LambdaPerceptron`."""
+class LambdaPerceptronMethod(LinearFunctions):
+    """The method of `LambdaPerceptron` on prepared rows and class positions."""
 
     _kept = (*LinearFunctions._kept, "slopes", "factor")
 
@@ -60,12 +60,12 @@ class Forgetting(LinearFunctions):
         self._learning_rate = learning_rate
 
     def add_class(self) -> None:
-        """Make room for one more class, with weights 0."""
+        """Add a class with weights 0."""
         super().add_class()
         self._slopes = np.pad(self._slopes, ((0, 1), (0, 0)))
 
     def predict(self, Z: Matrix) -> Labels:
-        """Return the position of a class for each row."""
+        """Return the predicted class position of each row."""
         return predict_features(with_constant(Z), self._weights)
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
@@ -74,28 +74,28 @@ class Forgetting(LinearFunctions):
 
 
 def with_constant(Z: Matrix) -> Matrix:
-    """Return the rows with a column of ones."""
+    """Return the rows with an additional column of ones."""
     return np.pad(Z, ((0, 0), (0, 1)), constant_values=1.0)
 
 
 @kernel
 def advance(F: Matrix, labels: Labels, W: Matrix, slopes: Matrix, factor: Vector, alpha: float) -> Labels:
-    """Predict each row; forget, and learn from mistakes."""
+    """Predict each row; multiply the weights by λ, and learn from mistakes."""
     predictions = np.empty(len(F), np.int64)
     scores = np.empty(len(W))
     for t in range(len(F)):
         x, y = F[t], labels[t]
         score(W, x, scores)
-        predictions[t], r = winner(scores), rival(scores, y)
-        errs = predictions[t] != y
-        if errs:
+        predictions[t], r = predicted_class(scores), best_other_class(scores, y)
+        is_mistake = predictions[t] != y
+        if is_mistake:
             gradient = dot(slopes, y, x) - dot(slopes, r, x)
-            factor[0] = min(max(factor[0] + alpha * gradient, LEAST), 1.0)
+            factor[0] = min(max(factor[0] + alpha * gradient, MIN_FORGETTING_FACTOR), 1.0)
         for c in range(len(W)):
             for j in range(x.size):
                 slopes[c, j] = W[c, j] + factor[0] * slopes[c, j]
                 W[c, j] *= factor[0]
-        if errs:
+        if is_mistake:
             for j in range(x.size):
                 W[y, j] += 0.5 * x[j]
                 W[r, j] -= 0.5 * x[j]

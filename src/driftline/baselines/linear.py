@@ -1,4 +1,4 @@
-"""Functions f_y(x) = w_yᵀz(x) on features z of an instance, one for each class y."""
+"""Linear functions f_y(x) = w_yᵀz(x) of features z of an instance, one for each class y."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from driftline._jit import kernel, summing_kernel
 from driftline.baselines.base import Keeping
-from driftline.baselines.supports import rival, winner
+from driftline.baselines.supports import best_other_class, predicted_class
 from driftline.types import Labels, Matrix, Vector
 
 
@@ -21,7 +21,7 @@ def dot(W: Matrix, y: int, z: Vector) -> float:
 
 @kernel
 def score(W: Matrix, z: Vector, scores: Vector) -> None:
-    """Put w_yᵀz for each class into `scores`."""
+    """Write w_yᵀz for each class y to `scores`."""
     for y in range(scores.size):
         scores[y] = dot(W, y, z)
 
@@ -33,19 +33,19 @@ def predict_features(F: Matrix, W: Matrix) -> Labels:
     scores = np.empty(len(W))
     for t in range(len(F)):
         score(W, F[t], scores)
-        predictions[t] = winner(scores)
+        predictions[t] = predicted_class(scores)
     return predictions
 
 
 @kernel
 def descend(F: Matrix, labels: Labels, W: Matrix, eta: float) -> Labels:
-    """Predict each row of features; where its margin is below 1, take a step η towards its class."""
+    """Predict each row of features; if its margin is below 1, take a step η towards its class."""
     predictions = np.empty(len(F), np.int64)
     scores = np.empty(len(W))
     for t in range(len(F)):
         z, y = F[t], labels[t]
         score(W, z, scores)
-        predictions[t], r = winner(scores), rival(scores, y)
+        predictions[t], r = predicted_class(scores), best_other_class(scores, y)
         if r >= 0 and scores[y] - scores[r] < 1.0:
             for j in range(z.size):
                 W[y, j] += 0.5 * eta * z[j]
@@ -68,5 +68,5 @@ class LinearFunctions(Keeping):
         self._weights = np.zeros((0, n_features))
 
     def add_class(self) -> None:
-        """Make room for one more class, with weights 0."""
+        """Add a class with weights 0."""
         self._weights = np.pad(self._weights, ((0, 1), (0, 0)))

@@ -1,10 +1,11 @@
-r"""Naive Bayes experts that learn a row at a time, many of them in plain arrays.
+r"""Naive Bayes classifiers ("experts") that learn row by row, many of them in common arrays.
 
-An expert gives class c of a row x the weight P(c) Π_j P(x_j|c). P(c) is the share of the rows it learned. A nominal
-column, which holds codes 0, 1, …, has P(v|c) = (n_v + 1)/(n + L) if n values of the column were seen with c, n_v of
-them v, and L - 1 is the largest. A numeric column has a Gaussian density with the mean and sample variance of these;
-without variance it is 1 at the mean and 0 elsewhere. A column of which no value was seen with c rules c out. A missing
-value (NaN) is passed over. All this is as in MOA, but for products too small for a float: those are zero there.
+An expert gives class c of a row x the weight P(c) Π_j P(x_j|c). P(c) is the fraction of its rows that are of class c. A
+nominal column, which contains codes 0, 1, …, has P(v|c) = (n_v + 1)/(n + L) if n values of the column were seen with c,
+n_v of them equal to v, and L - 1 is the largest of them. A numeric column has a Gaussian density with the mean and
+sample variance of the values seen with c; if the variance is 0, the density is 1 at the mean and 0 elsewhere. If no
+value of a column was seen with c, the weight is 0. Missing values (NaN) are skipped. All this is as in MOA, except that
+products too small for a float are zero in MOA.
 """
 
 import math
@@ -19,32 +20,32 @@ from driftline.types import Indices, Matrix, Vector
 Cube = Matrix
 """An array with an entry for each expert, class and column."""
 LN2 = math.log(2.0)
-NORMAL = math.sqrt(2.0 * math.pi)
-NEAR_ZERO, NEAR_INFINITY = 1e-100, 1e100
-"""A factor may be up to 1e162, for the smallest deviation there is: a product between these bears one more."""
+SQRT_2_PI = math.sqrt(2.0 * math.pi)
+MIN_PRODUCT, MAX_PRODUCT = 1e-100, 1e100
+"""Range of a product that can be multiplied once more without overflow: a factor is at most 1e162."""
 
 
 class Experts(NamedTuple):
-    """What experts have seen; there may be room for more of them."""
+    """Statistics of all experts; the arrays may have room for more experts."""
 
     starts: Indices
-    """Where the codes of each column begin in `counts`, and where the last one's end; a numeric column has none."""
+    """Position in `counts` of the first code of each column, and of the end; a numeric column has no codes."""
     rows: Matrix
-    """How many rows of each class."""
+    """Number of rows of each class."""
     seen: Cube
-    """How many values, beside missing ones."""
+    """Number of values that were not missing."""
     counts: Cube
-    """How often each code of each nominal column."""
+    """Number of times each code of each nominal column was seen."""
     levels: Cube
-    """The largest code, plus 1."""
+    """Largest code plus 1."""
     mean: Cube
     """Mean of a numeric column."""
     squares: Cube
-    """Sum of squared deviations from it."""
+    """Sum of squared deviations from the mean."""
 
 
-def no_experts(n_columns: int, nominal: Sequence[int]) -> Experts:
-    """Return arrays without room for an expert or a class."""
+def empty_experts(n_columns: int, nominal: Sequence[int]) -> Experts:
+    """Return arrays for no expert and no class."""
     widths = np.zeros(n_columns, np.int64)
     widths[list(nominal)] = 1
     empty = np.zeros((0, 0, n_columns))
@@ -56,7 +57,7 @@ def _starts(widths: Indices) -> Indices:
     return np.concatenate([[0], np.cumsum(widths)])
 
 
-def with_codes(experts: Experts, Z: Matrix) -> Experts:
+def with_room_for_codes(experts: Experts, Z: Matrix) -> Experts:
     """Return the experts with room for the codes in some rows."""
     before = np.diff(experts.starts)
     needed = (np.fmax.reduce(Z, axis=0, initial=0.0, where=before > 0) + 1).astype(np.int64)
@@ -71,7 +72,7 @@ def with_codes(experts: Experts, Z: Matrix) -> Experts:
 
 
 def resized(experts: Experts, n_experts: int, n_classes: int) -> Experts:
-    """Return the first experts, or with room for more, and for as many classes or more."""
+    """Return the experts in arrays for `n_experts` (the first ones, or all and empty ones) and `n_classes`, or more."""
 
     def fitted(array: Matrix) -> Matrix:
         enlarged = np.zeros((n_experts, n_classes, *array.shape[2:]))
@@ -102,10 +103,10 @@ def learn(experts: Experts, e: int, x: Vector, y: int) -> None:
 
 
 @inner_kernel
-def weigh(experts: Experts, e: int, c: int, x: Vector) -> tuple[float, float]:
-    """Return m and k such that the product that expert e gives to class c is m 2^k and 1/2 ≤ m < 1; m = 0 if it is 0.
+def class_weight(experts: Experts, e: int, c: int, x: Vector) -> tuple[float, float]:
+    """Return m and k such that the weight of class c for expert e is m 2^k with 1/2 ≤ m < 1, or m = 0.
 
-    For nominal columns m is, to the bit, what a plain product would be if it did not underflow.
+    For nominal columns m equals, bit for bit, the plain product if that does not underflow.
     """
     starts, rows, seen, counts, levels, mean, squares = experts
     n_rows = 0.0
@@ -128,43 +129,43 @@ def weigh(experts: Experts, e: int, c: int, x: Vector) -> tuple[float, float]:
             shift = x[j] - mean[e, c, j]
             variance = squares[e, c, j] / max(n - 1.0, 1.0)
             if variance > 0.0:
-                product *= 1.0 / (NORMAL * math.sqrt(variance))
+                product *= 1.0 / (SQRT_2_PI * math.sqrt(variance))
                 exponent += shift * shift / (2.0 * variance)
             elif shift != 0.0:
                 return 0.0, 0.0
-        if not NEAR_ZERO < product < NEAR_INFINITY:
+        if not MIN_PRODUCT < product < MAX_PRODUCT:
             product, power = math.frexp(product)
             k += power
     if exponent == math.inf:
         return 0.0, 0.0
     halvings = np.floor(exponent / LN2)
-    rest = min(max(exponent - halvings * LN2, 0.0), LN2)  # of a huge exponent, only rounding is left
+    rest = min(max(exponent - halvings * LN2, 0.0), LN2)  # for a huge exponent only rounding errors are left
     product, power = math.frexp(product * math.exp(-rest))
     return product, k + power - halvings
 
 
 @kernel
-def opinion(experts: Experts, e: int, x: Vector) -> int:
-    """Return the class to which expert e gives most, the first on ties: 0 if it has learned nothing."""
+def most_probable_class(experts: Experts, e: int, x: Vector) -> int:
+    """Return the class with the largest weight for expert e, the first on ties; 0 if it has learned nothing."""
     best, best_m, best_k = 0, 0.0, 0.0
     for c in range(experts.rows.shape[1]):
-        m, k = weigh(experts, e, c, x)
+        m, k = class_weight(experts, e, c, x)
         if m > 0.0 and (best_m == 0.0 or k > best_k or (k == best_k and m > best_m)):
             best, best_m, best_k = c, m, k
     return best
 
 
 @kernel
-def put(experts: Experts, e: int, source: int) -> None:
-    """Put what another expert knows in the place of expert e."""
+def copy_expert(experts: Experts, e: int, source: int) -> None:
+    """Overwrite expert e with a copy of the expert `source`."""
     experts.rows[e] = experts.rows[source]
     for array in experts[2:]:
         array[e] = array[source]
 
 
 @kernel
-def forget(experts: Experts, e: int) -> None:
-    """Make expert e one that has learned nothing."""
+def reset_expert(experts: Experts, e: int) -> None:
+    """Reset expert e to one that has learned nothing."""
     experts.rows[e] = 0.0
     for array in experts[2:]:
         array[e] = 0.0

@@ -8,33 +8,34 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.linear import descend, predict_features
-from driftline.baselines.supports import SupportSet, expand, gaussian_row, rival, winner
+from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
 from driftline.types import Indices, Labels, Matrix
 
-SMALLEST = 1e-10
-"""Eigenvalues of the Gram matrix up to this are noise."""
+MIN_EIGENVALUE = 1e-10
+"""Eigenvalues of the Gram matrix up to this are rounding errors, and are ignored."""
 
 
 class NOGD(Baseline):
     """Nyström online gradient descent (Lu, Hoi, Wang, Zhao and Liu, 2016).
 
-    Kernel gradient descent on the hinge loss until there are `budget` supports. From the next instance that would be
-    one more, gradient descent on the features that the leading eigenvectors of the supports' Gram matrix give.
+    Kernel gradient descent on the hinge loss until there are `budget` supports. When the next instance would become a
+    support, the method changes to gradient descent on features from the leading eigenvectors of the supports' Gram
+    matrix.
 
     Parameters
     ----------
     budget : int, default=100
         Number of supports.
     rank : float, default=0.2
-        Number of eigenvectors, as a share of the budget.
+        Number of eigenvectors, as a fraction of the budget.
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     learning_rate : float, default=0.2
-        Step η, shared by a class and its rival. Where publications give it to both, as for more than two classes,
-        their η is half of this.
+        Step η, half of which is added to the true class and half subtracted from the best other class. Publications
+        that add and subtract the whole step, as for more than two classes, have half this η.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged.
 
     Examples
     --------
@@ -60,12 +61,12 @@ class NOGD(Baseline):
         self.learning_rate = learning_rate
         self.scaling = scaling
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "NystromDescent":
-        return NystromDescent(n_columns, kernel_scale(parameters, n_columns), parameters)
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "NOGDMethod":
+        return NOGDMethod(n_columns, kernel_scale(parameters, n_columns), parameters)
 
 
-class NystromDescent(SupportSet):
-    """The method: see `NOGD`. Before there is a map from kernel rows to features, that has no rows."""
+class NOGDMethod(SupportSet):
+    """The method of `NOGD` on prepared rows and class positions. Until the budget is full, `map` has no rows."""
 
     _kept = (*SupportSet._kept, "map", "linear")
 
@@ -78,12 +79,12 @@ class NystromDescent(SupportSet):
         self._linear = np.zeros((0, 0))
 
     def add_class(self) -> None:
-        """Make room for one more class, with coefficients 0."""
+        """Add a class with coefficients 0."""
         super().add_class()
         self._linear = np.pad(self._linear, ((0, 1), (0, 0)))
 
     def predict(self, Z: Matrix) -> Labels:
-        """Return the position of a class for each row."""
+        """Return the predicted class position of each row."""
         if len(self._map) == 0:
             return super().predict(Z)
         return predict_features(self._represent(Z), self._linear)
@@ -94,10 +95,10 @@ class NystromDescent(SupportSet):
         n = 0
         if len(self._map) == 0:
             parts = self._supports, self._weights, self._count
-            n = collect(Z, labels, *parts, self._scale, self._learning_rate, predictions)
+            n = descend_with_supports(Z, labels, *parts, self._scale, self._learning_rate, predictions)
             if n == len(Z):
                 return predictions
-            self._change_over()
+            self._start_nystrom_features()
             descend(self._represent(Z[n : n + 1]), labels[n : n + 1], self._linear, self._learning_rate)
             n += 1
         predictions[n:] = descend(self._represent(Z[n:]), labels[n:], self._linear, self._learning_rate)
@@ -106,18 +107,18 @@ class NystromDescent(SupportSet):
     def _represent(self, Z: Matrix) -> Matrix:
         return nystrom_features(Z, self._supports, self._map, self._scale)
 
-    def _change_over(self) -> None:
-        r"""Map kernel rows by M = E^(-1/2) Vᵀ, of the leading eigenvectors, and weights to aVE^(1/2)."""
+    def _start_nystrom_features(self) -> None:
+        r"""Set the feature map to M = E^(-1/2) Vᵀ, with the leading eigenvectors V, and the weights to aVE^(1/2)."""
         values, vectors = np.linalg.eigh(gram(self._supports, self._scale))
         leading = np.arange(len(values))[-self._rank :]
-        leading = leading[values[leading] > SMALLEST]
+        leading = leading[values[leading] > MIN_EIGENVALUE]
         roots = np.sqrt(values[leading])
         self._map = np.ascontiguousarray((vectors[:, leading] / roots).T)
         self._linear = np.ascontiguousarray(self._weights @ (vectors[:, leading] * roots))
 
 
 @kernel
-def collect(
+def descend_with_supports(
     Z: Matrix,
     labels: Labels,
     supports: Matrix,
@@ -127,16 +128,16 @@ def collect(
     eta: float,
     predictions: Labels,
 ) -> int:
-    """Predict each row; where its margin is below 1 make it a support.
+    """Predict each row; if its margin is below 1, make it a support.
 
-    Return how many rows were learned: all, or those before the first for which there is no room.
+    Return the number of rows learned: all, or those before the first row that exceeds the budget.
     """
     row, scores = np.empty(len(supports)), np.empty(len(weights))
     for t in range(len(Z)):
         size, y = count[0], labels[t]
         gaussian_row(Z[t], supports, size, scale, row)
-        expand(row, size, weights, scores)
-        predictions[t], r = winner(scores), rival(scores, y)
+        class_scores(row, size, weights, scores)
+        predictions[t], r = predicted_class(scores), best_other_class(scores, y)
         if r < 0 or scores[y] - scores[r] >= 1.0:
             continue
         if size == len(supports):
@@ -149,7 +150,7 @@ def collect(
 
 @kernel
 def gram(supports: Matrix, scale: float) -> Matrix:
-    """Return the kernel of all pairs of supports."""
+    """Return the matrix of kernel values of all pairs of supports."""
     n = len(supports)
     K = np.empty((n, n))
     for i in range(n):
@@ -164,5 +165,5 @@ def nystrom_features(Z: Matrix, supports: Matrix, M: Matrix, scale: float) -> Ma
     row = np.empty(len(supports))
     for t in range(len(Z)):
         gaussian_row(Z[t], supports, len(supports), scale, row)
-        expand(row, len(supports), M, F[t])
+        class_scores(row, len(supports), M, F[t])
     return F

@@ -1,4 +1,4 @@
-"""NORMA: stochastic gradient descent in the space of the kernel."""
+"""NORMA: stochastic gradient descent in a reproducing kernel space."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,14 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
-from driftline.baselines.supports import SupportSet, expand, gaussian_row, predict_rows, rival, winner
+from driftline.baselines.supports import (
+    SupportSet,
+    best_other_class,
+    class_scores,
+    gaussian_row,
+    predict_rows,
+    predicted_class,
+)
 from driftline.errors import ConfigError
 from driftline.types import Indices, Labels, Matrix, Vector
 
@@ -16,10 +23,10 @@ from driftline.types import Indices, Labels, Matrix, Vector
 class NORMA(Baseline):
     r"""The online kernel method NORMA with the soft margin loss (Kivinen, Smola and Williamson, 2004).
 
-    At each step all coefficients shrink by 1 - `learning_rate` · `decay`. An instance whose margin is at most ρ becomes
-    a support, with the coefficient `learning_rate`; beyond `budget` of them the oldest is dropped. ρ can itself be
-    learned, so that about a share `nu` of the instances falls below it. The defaults are those that did best on the
-    paper's smaller streams.
+    At each step all coefficients are multiplied by 1 - `learning_rate` · `decay`. An instance whose margin is at most ρ
+    becomes a support, with the coefficient `learning_rate`; if there are more than `budget`, the oldest is dropped. The
+    margin ρ can itself be learned, so that about a fraction `nu` of the instances is below it. The defaults are the
+    values that were best on the paper's smaller streams.
 
     Parameters
     ----------
@@ -28,19 +35,19 @@ class NORMA(Baseline):
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     learning_rate : float, default=0.5
-        Step η, shared by a class and its rival. Where publications give it to both, as for more than two classes,
-        their η is half of this.
+        Step η, half of which is added to the true class and half subtracted from the best other class. Publications
+        that add and subtract the whole step, as for more than two classes, have half this η.
     decay : float, default=0.01
         Regularisation λ.
     nu : float or None, default=None
-        Share ν of the instances that are to fall below the margin; None leaves ρ where it is.
+        Fraction ν of the instances that should be below the margin; None keeps ρ constant.
     margin : float, default=1.0
-        Margin ρ to begin with.
+        Initial margin ρ.
     intercept : bool, default=False
-        Whether an offset is learned.
+        Whether an offset is learned for each class.
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged.
 
     Examples
     --------
@@ -76,17 +83,17 @@ class NORMA(Baseline):
         parameters = super()._checked_parameters()
         if parameters["learning_rate"] * parameters["decay"] >= 1.0:
             raise ConfigError(
-                f"learning_rate times decay must be below 1, else coefficients change sign at each step; got "
+                f"learning_rate times decay must be below 1, otherwise coefficients change sign at each step; got "
                 f"{self.learning_rate!r} and {self.decay!r}"
             )
         return parameters
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "GradientDescent":
-        return GradientDescent(n_columns, kernel_scale(parameters, n_columns), parameters)
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "NORMAMethod":
+        return NORMAMethod(n_columns, kernel_scale(parameters, n_columns), parameters)
 
 
-class GradientDescent(SupportSet):
-    """The method: see `NORMA`."""
+class NORMAMethod(SupportSet):
+    """The method of `NORMA` on prepared rows and class positions."""
 
     _kept = (*SupportSet._kept, "offsets", "margin")
 
@@ -100,12 +107,12 @@ class GradientDescent(SupportSet):
         self._margin = np.full(1, parameters["margin"])
 
     def add_class(self) -> None:
-        """Make room for one more class, with coefficients 0."""
+        """Add a class with coefficients 0."""
         super().add_class()
         self._offsets = np.pad(self._offsets, (0, 1))
 
     def predict(self, Z: Matrix) -> Labels:
-        """Return the position of a class for each row."""
+        """Return the predicted class position of each row."""
         return predict_rows(Z, self._supports, self.size, self._weights, self._offsets, self._scale)
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
@@ -136,14 +143,14 @@ def advance(
     for t in range(len(Z)):
         size, y = min(count[0], budget), labels[t]
         gaussian_row(Z[t], supports, size, scale, row)
-        expand(row, size, weights, scores)
+        class_scores(row, size, weights, scores)
         scores += offsets
-        predictions[t], r = winner(scores), rival(scores, y)
+        predictions[t], r = predicted_class(scores), best_other_class(scores, y)
         weights *= 1.0 - eta * decay
         if r < 0:
             continue
-        errs = scores[y] - scores[r] <= margin[0]
-        if errs:
+        is_below = scores[y] - scores[r] <= margin[0]
+        if is_below:
             place = count[0] % budget
             supports[place] = Z[t]
             weights[:, place] = 0.0
@@ -153,5 +160,5 @@ def advance(
                 offsets[y] += 0.5 * eta
                 offsets[r] -= 0.5 * eta
         if not np.isnan(nu):
-            margin[0] = max(0.0, margin[0] + eta * (nu - errs))
+            margin[0] = max(0.0, margin[0] + eta * (nu - is_below))
     return predictions

@@ -1,4 +1,4 @@
-"""The Projectron."""
+"""The Projectron: a kernel perceptron that projects instances on its supports."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from driftline._jit import kernel
-from driftline.baselines.base import Baseline, Method, kernel_scale
-from driftline.baselines.span import SpanningSet, absorb
-from driftline.baselines.supports import expand, gaussian_row, rival, winner
+from driftline.baselines.base import Baseline, BaselineMethod, kernel_scale
+from driftline.baselines.span import SpanningSet, learn_mistake
+from driftline.baselines.supports import best_other_class, class_scores, gaussian_row, predicted_class
 from driftline.types import Indices, Labels, Matrix
 
 
 class Projectron(Baseline):
     """The Projectron (Orabona, Keshet and Caputo, 2008).
 
-    A kernel perceptron: a mistake makes its instance a support if it is far enough from the span of those there are.
-    Otherwise, and once there are `budget` of them, the projection of the instance on the supports is learned.
+    A kernel perceptron: a mistake makes its instance a support if it is far enough from the span of the supports.
+    Otherwise, and if there are already `budget` supports, the projection of the instance on the supports is learned.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ class Projectron(Baseline):
         Largest number of supports.
     tolerance : float or None, default=None
         Distance from the span of the supports up to which an instance is projected on them, η in the publication;
-        None makes every instance a support that is not in it, as long as the budget lasts.
+        None makes every instance outside the span a support, until the budget is full.
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged.
 
     Examples
     --------
@@ -53,17 +53,19 @@ class Projectron(Baseline):
         self.scale = scale
         self.scaling = scaling
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> Method:
-        return Projecting(n_columns, parameters["budget"], kernel_scale(parameters, n_columns), parameters["tolerance"])
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> BaselineMethod:
+        return ProjectronMethod(
+            n_columns, parameters["budget"], kernel_scale(parameters, n_columns), parameters["tolerance"]
+        )
 
 
-class Projecting(SpanningSet):
-    """The method: see `Projectron`."""
+class ProjectronMethod(SpanningSet):
+    """The method of `Projectron` on prepared rows and class positions."""
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
         """Predict each row, then learn its label."""
         parts = self._supports, self._weights, self._count, self._inverse
-        return advance(Z, labels, *parts, self._scale, self._near)
+        return advance(Z, labels, *parts, self._scale, self._min_squared_distance)
 
 
 @kernel
@@ -75,18 +77,18 @@ def advance(
     count: Indices,
     inverse: Matrix,
     scale: float,
-    near: float,
+    min_squared_distance: float,
 ) -> Labels:
-    """Predict each row; learn from mistakes."""
+    """Predict each row, and learn from mistakes."""
     predictions = np.empty(len(Z), np.int64)
     row, coefficients = np.empty(len(supports)), np.empty(len(supports))
     scores = np.empty(len(weights))
     for t in range(len(Z)):
         y = labels[t]
         gaussian_row(Z[t], supports, count[0], scale, row)
-        expand(row, count[0], weights, scores)
-        predictions[t] = winner(scores)
+        class_scores(row, count[0], weights, scores)
+        predictions[t] = predicted_class(scores)
         if predictions[t] != y:
-            r = rival(scores, y)
-            absorb(Z[t], y, r, row, supports, weights, count, inverse, near, coefficients)
+            r = best_other_class(scores, y)
+            learn_mistake(Z[t], y, r, row, supports, weights, count, inverse, min_squared_distance, coefficients)
     return predictions

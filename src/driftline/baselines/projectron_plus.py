@@ -1,4 +1,4 @@
-"""The Projectron++."""
+"""The Projectron++: a Projectron that also learns from small margins."""
 
 import math
 from collections.abc import Mapping
@@ -9,21 +9,22 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import kernel_scale
 from driftline.baselines.projectron import Projectron
-from driftline.baselines.span import SpanningSet, absorb, lean, project
-from driftline.baselines.supports import expand, gaussian_row, rival, winner
+from driftline.baselines.span import SpanningSet, learn_mistake, move_margin, project
+from driftline.baselines.supports import best_other_class, class_scores, gaussian_row, predicted_class
 from driftline.types import Indices, Labels, Matrix
 
 
 class ProjectronPlusPlus(Projectron):
     """The Projectron++ (Orabona, Keshet and Caputo, 2008).
 
-    It learns from mistakes as the `Projectron` does, and also from instances that are right by a margin below 1: from
-    their projection on the supports, where that gains more than the distance from them may cost.
+    It learns from mistakes like the `Projectron`. It also learns from correct predictions with a margin below 1: it
+    takes a step along the projection of the instance on the supports, if the gain is larger than the possible loss due
+    to the distance from the supports.
 
     Parameters
     ----------
     budget, tolerance, scale, scaling
-        As of `Projectron`. Without a tolerance, what the distance may cost goes by the budget.
+        The same as for `Projectron`. Without a tolerance, the possible loss is computed from the budget.
 
     Examples
     --------
@@ -34,13 +35,13 @@ class ProjectronPlusPlus(Projectron):
     True
     """
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "ProjectingMargins":
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "ProjectronPlusPlusMethod":
         scale = kernel_scale(parameters, n_columns)
-        return ProjectingMargins(n_columns, parameters["budget"], scale, parameters["tolerance"])
+        return ProjectronPlusPlusMethod(n_columns, parameters["budget"], scale, parameters["tolerance"])
 
 
-class ProjectingMargins(SpanningSet):
-    """The method: see `ProjectronPlusPlus`."""
+class ProjectronPlusPlusMethod(SpanningSet):
+    """The method of `ProjectronPlusPlus` on prepared rows and class positions."""
 
     def __init__(self, n_columns: int, budget: int, scale: float, tolerance: float | None) -> None:
         super().__init__(n_columns, budget, scale, tolerance)
@@ -49,12 +50,12 @@ class ProjectingMargins(SpanningSet):
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
         """Predict each row, then learn its label."""
         parts = self._supports, self._weights, self._count, self._inverse
-        return advance(Z, labels, *parts, self._scale, self._near, self._tolerance)
+        return advance(Z, labels, *parts, self._scale, self._min_squared_distance, self._tolerance)
 
 
 @kernel
 def margin_step(loss: float, projected: float, distance: float, tolerance: float, budget: int) -> float:
-    r"""Return the step τ along the projection of an instance whose loss l = 1 - margin lies in (0, 1); 0 if none pays.
+    r"""Return the step τ along the projection of an instance with loss l = 1 - margin in (0, 1); 0 for no step.
 
     With P² the squared length of the projection and D the distance from the span, τ = min(1, l/P², 2(l - D/η)/P²) if
     l ≥ D/η. In the form with a budget B, τ = min(1, l/P²) if τ(2l - τP² - 2UD) ≥ 0 with U = √((B+1)/log(B+1))/4.
@@ -77,23 +78,23 @@ def advance(
     count: Indices,
     inverse: Matrix,
     scale: float,
-    near: float,
+    min_squared_distance: float,
     tolerance: float,
 ) -> Labels:
-    """Predict each row; learn from mistakes, and from small margins."""
+    """Predict each row, and learn from mistakes and small margins."""
     predictions = np.empty(len(Z), np.int64)
     row, coefficients = np.empty(len(supports)), np.empty(len(supports))
     scores = np.empty(len(weights))
     for t in range(len(Z)):
         size, y = count[0], labels[t]
         gaussian_row(Z[t], supports, size, scale, row)
-        expand(row, size, weights, scores)
-        predictions[t], r = winner(scores), rival(scores, y)
+        class_scores(row, size, weights, scores)
+        predictions[t], r = predicted_class(scores), best_other_class(scores, y)
         if predictions[t] != y:
-            absorb(Z[t], y, r, row, supports, weights, count, inverse, near, coefficients)
+            learn_mistake(Z[t], y, r, row, supports, weights, count, inverse, min_squared_distance, coefficients)
         elif r >= 0 and 0.0 < scores[y] - scores[r] < 1.0:
             square = project(inverse, row, size, coefficients)
             loss = 1.0 - (scores[y] - scores[r])
             step = margin_step(loss, 1.0 - square, math.sqrt(square), tolerance, len(supports))
-            lean(weights, y, r, step, coefficients, size)
+            move_margin(weights, y, r, step, coefficients, size)
     return predictions

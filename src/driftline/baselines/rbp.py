@@ -7,15 +7,15 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
-from driftline.baselines.supports import SupportSet, expand, gaussian_row, rival, winner
+from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
 from driftline.types import Indices, Labels, Matrix, Vector
 
 
 class RBP(Baseline):
     """The randomised budget perceptron (Cavallanti, Cesa-Bianchi and Gentile, 2007).
 
-    A kernel perceptron: each mistake makes its instance a support. Once there are `budget` of them, a support drawn at
-    random makes room.
+    A kernel perceptron: each mistake makes its instance a support. If there are already `budget` supports, it replaces
+    one that is chosen at random.
 
     Parameters
     ----------
@@ -24,10 +24,10 @@ class RBP(Baseline):
     scale : float or "auto", default="auto"
         Scale of the Gaussian kernel exp(-scale²‖x - x'‖²/2); "auto" is √(2/n_features).
     scaling : {"running", "none"}, default="running"
-        Whether columns are standardised as `AMRC` does it (running mean and deviation, cut at 4 of them; columns of
-        zeros and ones at half weight), or left as they are.
+        Standardise the columns as `AMRC` does (running mean and standard deviation, clipped at 4 deviations; columns of
+        zeros and ones at half weight), or use them unchanged.
     random_state : int, RandomState or None, default=0
-        Seed of the draws.
+        Seed of the random choices.
 
     Examples
     --------
@@ -51,12 +51,12 @@ class RBP(Baseline):
         self.scaling = scaling
         self.random_state = random_state
 
-    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "RandomBudget":
-        return RandomBudget(n_columns, parameters["budget"], kernel_scale(parameters, n_columns), seed)
+    def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "RBPMethod":
+        return RBPMethod(n_columns, parameters["budget"], kernel_scale(parameters, n_columns), seed)
 
 
-class RandomBudget(SupportSet):
-    """The method: see `RBP`."""
+class RBPMethod(SupportSet):
+    """The method of `RBP` on prepared rows and class positions."""
 
     _kept = (*SupportSet._kept, "n_rows")
 
@@ -73,9 +73,9 @@ class RandomBudget(SupportSet):
 
 
 def uniforms(seed: int, first: int, n: int) -> Vector:
-    """Return numbers `first` to `first + n` of the sequence of uniform numbers of a seed, however it is cut."""
+    """Return n numbers, from position `first`, of the sequence of uniform random numbers that belongs to a seed."""
     bits = np.random.Philox(key=seed)
-    bits.advance(first // 4)  # each count of the generator makes four numbers
+    bits.advance(first // 4)  # the generator makes four numbers at a time
     numbers: Vector = np.random.Generator(bits).random(first % 4 + n)[first % 4 :]
     return numbers
 
@@ -84,20 +84,20 @@ def uniforms(seed: int, first: int, n: int) -> Vector:
 def advance(
     Z: Matrix, labels: Labels, draws: Vector, supports: Matrix, weights: Matrix, count: Indices, scale: float
 ) -> Labels:
-    """Predict each row; on a mistake make it a support, in the place of one drawn where there is no other."""
+    """Predict each row; on a mistake make it a support, which replaces a random one if the budget is full."""
     predictions = np.empty(len(Z), np.int64)
     budget = len(supports)
     row, scores = np.empty(budget), np.empty(len(weights))
     for t in range(len(Z)):
         size, y = min(count[0], budget), labels[t]
         gaussian_row(Z[t], supports, size, scale, row)
-        expand(row, size, weights, scores)
-        predictions[t] = winner(scores)
+        class_scores(row, size, weights, scores)
+        predictions[t] = predicted_class(scores)
         if predictions[t] == y:
             continue
         place = size if size < budget else int(draws[t] * budget)
         supports[place] = Z[t]
         weights[:, place] = 0.0
-        weights[y, place], weights[rival(scores, y), place] = 0.5, -0.5
+        weights[y, place], weights[best_other_class(scores, y), place] = 0.5, -0.5
         count[0] += 1
     return predictions

@@ -1,4 +1,4 @@
-"""Supports with the inverse of their Gram matrix, to project others on them."""
+"""Supports with the inverse of their Gram matrix, for projections on their span."""
 
 import numpy as np
 
@@ -6,16 +6,17 @@ from driftline._jit import kernel
 from driftline.baselines.supports import SupportSet
 from driftline.types import Indices, Matrix, Vector
 
-NEAR = 1e-4
-"""A squared distance from the span of the supports below which an instance is in it: the inverse would lose digits.
+MIN_SQUARED_DISTANCE = 1e-4
+"""Squared distance from the span of the supports below which an instance counts as inside it.
 
-With 1e-6 it loses all of them where instances have one or two columns.
+A smaller value makes the inverse of the Gram matrix inaccurate: with 1e-6 it has no correct digit left for instances
+with one or two columns.
 """
 
 
 @kernel
 def project(inverse: Matrix, row: Vector, size: int, coefficients: Vector) -> float:
-    r"""Put d = K⁻¹k_x, the projection of x on the supports, into `coefficients`; return D² = 1 - k_xᵀd, from 0 up."""
+    r"""Write d = K⁻¹k_x, the projection of x on the supports, to `coefficients`; return D² = max(1 - k_xᵀd, 0)."""
     explained = 0.0
     for i in range(size):
         total = 0.0
@@ -27,15 +28,15 @@ def project(inverse: Matrix, row: Vector, size: int, coefficients: Vector) -> fl
 
 
 @kernel
-def lean(weights: Matrix, y: int, r: int, step: float, coefficients: Vector, size: int) -> None:
-    """Move f_y - f_r by `step` times the function with these coefficients."""
+def move_margin(weights: Matrix, y: int, r: int, step: float, coefficients: Vector, size: int) -> None:
+    """Add `step` times the function with these coefficients to f_y - f_r."""
     for i in range(size):
         weights[y, i] += 0.5 * step * coefficients[i]
         weights[r, i] -= 0.5 * step * coefficients[i]
 
 
 @kernel
-def append(
+def add_support(
     x: Vector,
     y: int,
     r: int,
@@ -46,7 +47,7 @@ def append(
     count: Indices,
     inverse: Matrix,
 ) -> None:
-    r"""Make x a support, with a step of 1 from r to y: K⁻¹ ← [[K⁻¹, 0], [0, 0]] + vvᵀ/D² with v = (d; -1)."""
+    r"""Add the support x with a step of 1 from r to y; update K⁻¹ ← [[K⁻¹, 0], [0, 0]] + vvᵀ/D² with v = (d; -1)."""
     size = count[0]
     for i in range(size):
         for j in range(size):
@@ -59,7 +60,7 @@ def append(
 
 
 @kernel
-def absorb(
+def learn_mistake(
     x: Vector,
     y: int,
     r: int,
@@ -68,24 +69,29 @@ def absorb(
     weights: Matrix,
     count: Indices,
     inverse: Matrix,
-    near: float,
+    min_squared_distance: float,
     coefficients: Vector,
 ) -> None:
-    """Take a step of 1 from r to y: along x if it is far from the supports and there is room, else its projection."""
+    """Take a step of 1 from r to y, along x or its projection.
+
+    It is along x, which becomes a support, if x is far from the supports and the budget is not full.
+    """
     size = count[0]
     distance = project(inverse, row, size, coefficients)
-    if distance <= near or size == len(supports):
-        lean(weights, y, r, 1.0, coefficients, size)
+    if distance <= min_squared_distance or size == len(supports):
+        move_margin(weights, y, r, 1.0, coefficients, size)
     else:
-        append(x, y, r, coefficients, distance, supports, weights, count, inverse)
+        add_support(x, y, r, coefficients, distance, supports, weights, count, inverse)
 
 
 class SpanningSet(SupportSet):
-    """Supports that span a space, and the inverse of their Gram matrix."""
+    """Supports, their coefficients, and the inverse of their Gram matrix."""
 
     _kept = (*SupportSet._kept, "inverse")
 
     def __init__(self, n_columns: int, budget: int, scale: float, tolerance: float | None) -> None:
         super().__init__(n_columns, budget, scale)
         self._inverse = np.zeros((budget, budget))
-        self._near = NEAR if tolerance is None else max(min(tolerance, 1.0) ** 2, NEAR)
+        self._min_squared_distance = (
+            MIN_SQUARED_DISTANCE if tolerance is None else max(min(tolerance, 1.0) ** 2, MIN_SQUARED_DISTANCE)
+        )

@@ -2,8 +2,8 @@ r"""Functions f_y(x) = Σᵢ a_yi k(sᵢ, x), one for each class y, on a few sup
 
 With two classes the coefficients of one are those of the other with the opposite sign, and f = f_1 - f_0 is the
 function of the binary form of a method. A step τ towards class y and away from r adds τ/2 to a_y and takes τ/2 from
-a_r: it moves the margin f_y - f_r by τ k(x, x) = τ, as it moves y f in the binary form. So the binary form is that for
-any number of classes, and a class that joins finds nothing to be converted.
+a_r: it changes the margin f_y - f_r by τ k(x, x) = τ, as it changes y f in the binary form. So the same code serves two
+classes and more, and nothing has to be converted when a class is added.
 """
 
 import math
@@ -27,14 +27,14 @@ def squared_distance(A: Matrix, i: int, x: Vector) -> float:
 
 @kernel
 def gaussian_row(x: Vector, supports: Matrix, size: int, scale: float, row: Vector) -> None:
-    """Put k(sᵢ, x) for the first supports into `row`."""
+    """Write k(sᵢ, x) for the first `size` supports to `row`."""
     for i in range(size):
         row[i] = math.exp(-0.5 * scale**2 * squared_distance(supports, i, x))
 
 
 @kernel
-def expand(row: Vector, size: int, weights: Matrix, scores: Vector) -> None:
-    """Put f_y = Σᵢ a_yi rowᵢ for each class into `scores`."""
+def class_scores(row: Vector, size: int, weights: Matrix, scores: Vector) -> None:
+    """Write f_y = Σᵢ a_yi rowᵢ for each class y to `scores`."""
     for y in range(scores.size):
         total = 0.0
         for i in range(size):
@@ -43,7 +43,7 @@ def expand(row: Vector, size: int, weights: Matrix, scores: Vector) -> None:
 
 
 @kernel
-def winner(scores: Vector) -> int:
+def predicted_class(scores: Vector) -> int:
     """Return the class with the largest score; on ties the first, but of two classes the second: f ≥ 0 means +1."""
     if scores.size == 2:
         return 1 if scores[1] >= scores[0] else 0
@@ -51,7 +51,7 @@ def winner(scores: Vector) -> int:
 
 
 @kernel
-def rival(scores: Vector, y: int) -> int:
+def best_other_class(scores: Vector, y: int) -> int:
     """Return the class other than y with the largest score, the first on ties; -1 if there is no other."""
     best = -1
     for r in range(scores.size):
@@ -67,8 +67,8 @@ def predict_rows(Z: Matrix, supports: Matrix, size: int, weights: Matrix, offset
     row, scores = np.empty(len(supports)), np.empty(len(weights))
     for t in range(len(Z)):
         gaussian_row(Z[t], supports, size, scale, row)
-        expand(row, size, weights, scores)
-        predictions[t] = winner(scores + offsets)
+        class_scores(row, size, weights, scores)
+        predictions[t] = predicted_class(scores + offsets)
     return predictions
 
 
@@ -78,7 +78,7 @@ class SupportSet(Keeping):
     Parameters
     ----------
     n_columns : int
-        Columns of an instance.
+        Number of columns of an instance.
     capacity : int
         Largest number of supports.
     scale : float
@@ -91,7 +91,7 @@ class SupportSet(Keeping):
         self._supports = np.zeros((capacity, n_columns))
         self._weights = np.zeros((0, capacity))
         self._count: Indices = np.zeros(1, np.int64)
-        """How many supports were put in; where the oldest makes room, more than there are."""
+        """Number of supports added so far, including those that were replaced."""
         self._scale = scale
 
     @property
@@ -100,10 +100,10 @@ class SupportSet(Keeping):
         return min(int(self._count[0]), len(self._supports))
 
     def add_class(self) -> None:
-        """Make room for one more class, with coefficients 0."""
+        """Add a class with coefficients 0."""
         self._weights = np.pad(self._weights, ((0, 1), (0, 0)))
 
     def predict(self, Z: Matrix) -> Labels:
-        """Return the position of a class for each row."""
+        """Return the predicted class position of each row."""
         offsets = np.zeros(len(self._weights))
         return predict_rows(Z, self._supports, self.size, self._weights, offsets, self._scale)

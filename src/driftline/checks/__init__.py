@@ -1,5 +1,5 @@
-"""The test-kit: what any classifier that learns online should keep to, checked."""
+"""Checks that every classifier with `partial_fit` should pass."""
 
-from driftline.checks.kit import Outcome, check_online_classifier, online_checks
+from driftline.checks.suite import CheckResult, check_online_classifier, online_checks
 
-__all__ = ["Outcome", "check_online_classifier", "online_checks"]
+__all__ = ["CheckResult", "check_online_classifier", "online_checks"]

@@ -1,4 +1,4 @@
-"""The commands, their arguments and their help; what they do is imported when they are called."""
+"""The commands, their arguments and their help; the code of a command is imported when it is called."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,12 +35,14 @@ DEFAULT_OUT = Path("paper")
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0 all went well; 1 it failed; 2 wrong usage; 130 interrupted, after what there was is written.",
+    epilog="Exit codes: 0 success; 1 failure; 2 wrong usage; 130 interrupted by Ctrl-C, after the results so far were "
+    "written.",
 )
 data = typer.Typer(
-    help="Published streams: what they are, where they are, and how to get them.\n\n"
-    "They are looked for in the folder that DRIFTLINE_DATA names, then in the user's cache (or the folder that "
-    "DRIFTLINE_CACHE names). In Python: driftline.streams.load(NAME). For example:\n\ndriftline data list",
+    help="List, describe and download published streams.\n\n"
+    "A stream is searched for in the folder named by the environment variable DRIFTLINE_DATA, then in the user's cache "
+    "(or the folder named by DRIFTLINE_CACHE). In Python: driftline.streams.load(NAME). For example:\n\n"
+    "driftline data list",
     no_args_is_help=True,
 )
 
@@ -56,7 +58,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def driftline(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Classifiers for streams that change, with a bound on their error at every step.
@@ -92,19 +94,21 @@ def run(
 ) -> None:
     """Run a classifier over a stream: predict each row, then learn its label.
 
-    Says how wrong it was, how wrong it could have been, when the stream changed and which columns did it. Ctrl-C ends a
-    run early; what there is by then is shown and written. For example:
+    Shows the error, the bounds on the error, when the stream changed and which columns changed. Ctrl-C ends a run
+    early; the results so far are shown and written. For example:
 
     driftline run my.csv --label class --report my.html --save my.driftline
 
     cat my.csv | driftline run - --label class --json -
     """
     from driftline.cli.run import run_stream
-    from driftline.cli.source import Reading
+    from driftline.cli.source import ReadOptions
 
     run_stream(
         source,
-        Reading(label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding),
+        ReadOptions(
+            label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding
+        ),
         model,
         parameters or [],
         delay=delay,
@@ -136,19 +140,22 @@ def compare(
     json: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run several classifiers over the same stream, and say which is ahead, and whether by more than chance.
+    """Run several classifiers over the same stream, and test whether the best one is significantly better.
 
-    The intervals and p-values compare each with the best, by batches of rows; both are corrected for the number of
-    pairs. Ctrl-C leaves those that are done, and so does a classifier that fails. For example:
+    The confidence intervals and p-values compare each classifier with the best one, by batches of rows; both are
+    corrected for the number of pairs. After Ctrl-C, or if a classifier fails, the finished ones are compared. For
+    example:
 
     driftline compare my.csv --label class --models amrc,dwm,majority
     """
     from driftline.cli.compare import compare_models
-    from driftline.cli.source import Reading
+    from driftline.cli.source import ReadOptions
 
     compare_models(
         source,
-        Reading(label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding),
+        ReadOptions(
+            label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding
+        ),
         models,
         delay=delay,
         limit=limit,
@@ -163,18 +170,23 @@ def compare(
 def predict(
     model: ModelFile,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="New rows; - for the standard input.", show_default=False)
+        str, typer.Argument(metavar="FILE", help="The rows to predict; - for the standard input.", show_default=False)
     ],
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="CSV, or Parquet by its name; - is the standard output.")
+        Path,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="The file to write: CSV, or Parquet if its name says so; - for the standard output.",
+        ),
     ] = Path("-"),
     on_bad_row: BadRows = OnBadRow.STOP,
 ) -> None:
     """Predict new rows: a label, the probability of each class, and the bound on the error.
 
-    The file has the columns that the model learned from, in any order; no label is needed, and other columns do no
-    harm. Rows are counted by their lines in the file. The bound is on the error of drawing a label by the
-    probabilities, for the next row after the last that the model has learned. For example:
+    The file must have the columns that the model learned from, in any order. It needs no labels, and other columns are
+    ignored. Rows are numbered by their lines in the file. The bound is for the randomised rule, which draws a label
+    from the probabilities, and for the row that follows the last one learned. For example:
 
     driftline predict my.driftline new.csv --out predictions.csv
     """
@@ -186,12 +198,12 @@ def predict(
 @app.command()
 def explain(
     model: ModelFile,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many lines to show.")] = 20,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of lines to show.")] = 20,
     json: JsonFile = None,
 ) -> None:
-    """Say which columns of which classes are moving, how fast, and how surprising that is.
+    """Show which columns of which classes are moving, how fast, and how surprising that is.
 
-    It is about the time of the last rows that the model has learned. For example:
+    The result describes the time of the last rows that the model has learned. For example:
 
     driftline explain my.driftline
     """
@@ -205,9 +217,9 @@ def demo(
     steps: Annotated[int, typer.Option(min=20, help="Length of the stream.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the stream and of the randomised rule.")] = 0,
 ) -> None:
-    """Follow the paper's synthetic stream with AMRC and with the method as published, and compare errors with bounds.
+    """Run AMRC and the published method on the paper's synthetic stream, and compare errors with bounds.
 
-    Two Gaussian classes swing to and fro on a circle; the true error of a rule is known at every step. For example:
+    Two Gaussian classes move back and forth on a circle; the true error of a rule is known at every step. For example:
 
     driftline demo --steps 500
     """
@@ -221,11 +233,12 @@ def demo(
 @app.command()
 def models(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A classifier, to see its parameters.", show_default=False)
+        str | None,
+        typer.Argument(metavar="NAME", help="A classifier; shows its description and parameters.", show_default=False),
     ] = None,
     json: JsonFile = None,
 ) -> None:
-    """List the classifiers that can be had by name, and what to install for those that are missing.
+    """List the classifiers, and the packages to install for those that are missing.
 
     In Python: driftline.registry.create(NAME, random_state=0, …). For example:
 
@@ -239,24 +252,31 @@ def models(
 @app.command()
 def paper(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="An experiment, or the word list, or all.", show_default=False)
+        str, typer.Argument(metavar="NAME", help="An experiment, or the word list or all.", show_default=False)
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="Small streams and their beginnings: some minutes.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="All rows of all streams: hours.")] = False,
-    jobs: Annotated[int, typer.Option(help="Processes at a time; -1 for as many as there are cores.")] = -1,
-    backend: Annotated[str, typer.Option(help="That of joblib: loky, or a cluster's, such as dask or ray.")] = "loky",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only small streams, and only their first rows: takes some minutes.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="All rows of all streams: takes hours.")] = False,
+    jobs: Annotated[int, typer.Option(help="Number of processes; -1 for one on each core.")] = -1,
+    backend: Annotated[
+        str, typer.Option(help="The joblib backend: loky, or one of a cluster, such as dask or ray.")
+    ] = "loky",
     resume: Annotated[
-        bool, typer.Option(help="Use the results that are there, and go on with what was killed; or run all anew.")
+        bool, typer.Option(help="Use stored results and continue interrupted runs, or run everything again.")
     ] = True,
-    run: Annotated[bool, typer.Option(help="Run what is not there; or make do with the results that are.")] = True,
-    store: Annotated[Path, typer.Option(help="Folder of results: what is there is not run again.")] = DEFAULT_STORE,
+    run: Annotated[bool, typer.Option(help="Run what has no stored result, or use stored results only.")] = True,
+    rerun_stale: Annotated[
+        bool, typer.Option("--rerun-stale", help="Repeat the runs whose stored results were made by other code.")
+    ] = False,
+    store: Annotated[Path, typer.Option(help="Folder of stored results.")] = DEFAULT_STORE,
     out: Annotated[Path, typer.Option(help="Folder for tables, figures and pages.")] = DEFAULT_OUT,
 ) -> None:
-    """Reproduce a table or a figure of the paper, beside what is published.
+    """Reproduce a table or figure of the paper, next to the published one.
 
-    A table is printed, and written as CSV, Markdown, LaTeX and HTML; a figure is drawn as SVG and PNG, with its points
-    as CSV and a page as HTML. Runs that were done are not repeated. Streams are looked for as driftline data says.
-    For example:
+    A table is printed, and written as CSV, Markdown, LaTeX and HTML. A figure is written as SVG and PNG, with its
+    points as CSV and a page as HTML. Runs with a stored result are not repeated; results of other code are shown as
+    stale. For the streams, see driftline data. For example:
 
     driftline paper list
 
@@ -264,15 +284,27 @@ def paper(
     """
     from driftline.cli.paper import reproduce
 
-    reproduce(name, quick=quick, full=full, jobs=jobs, backend=backend, resume=resume, run=run, store=store, out=out)
+    reproduce(
+        name,
+        quick=quick,
+        full=full,
+        jobs=jobs,
+        backend=backend,
+        resume=resume,
+        run=run,
+        rerun_stale=rerun_stale,
+        store=store,
+        out=out,
+    )
 
 
 @data.command("list")
 def list_streams(json: JsonFile = None) -> None:
     """List the published streams, their statistics, and where they are.
 
-    Majority is the share of the largest class, no change the error of predicting the previous label, both in percent.
-    A stream that is raw is there as its authors publish it, and is converted when it is loaded. For example:
+    "majority" is the share of the largest class and "no change" the error of predicting the previous label, both in
+    percent. "raw" means that only the original files are there; they are converted when the stream is loaded. For
+    example:
 
     driftline data list --json -
     """
@@ -284,11 +316,11 @@ def list_streams(json: JsonFile = None) -> None:
 @data.command()
 def info(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A stream; driftline data list shows all.", show_default=False)
+        str, typer.Argument(metavar="NAME", help="A published stream (see driftline data list).", show_default=False)
     ],
     json: JsonFile = None,
 ) -> None:
-    """Say all that is known of a published stream: columns, traps, origin, licence, digests, and where it is.
+    """Describe a published stream: columns, caveats, origin, licence, digests, and where it is.
 
     For example:
 
@@ -301,11 +333,14 @@ def info(
 
 @data.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Streams, or the word all.", show_default=False)],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="Published streams, or the word all.", show_default=False)
+    ],
 ) -> None:
-    """Download streams, convert them to the normal form, check them and keep them in the cache.
+    """Download published streams, convert them, check them and store them in the cache.
 
-    A stream that is here already is checked. Where one fails, the others are fetched all the same. For example:
+    A stream that is already on this computer is only checked. If one fails, the others are still downloaded. For
+    example:
 
     driftline data fetch weather poker
     """

@@ -12,7 +12,7 @@ from rich.table import Table
 from driftline.cli import FAILED, INTERRUPTED, as_options
 from driftline.cli.output import STDOUT, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
-from driftline.cli.source import Reading, open_source, readable_again
+from driftline.cli.source import ReadOptions, open_source, readable_again
 from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation import Comparison, compare, evaluate
 from driftline.registry import create
@@ -21,7 +21,7 @@ from driftline.report import ReportEntry
 
 def compare_models(
     source: str,
-    reading: Reading,
+    reading: ReadOptions,
     models: str,
     *,
     delay: int,

@@ -1,4 +1,4 @@
-"""The demonstration: AMRC on the paper's synthetic stream, where the true error is known."""
+"""The command ``driftline demo``: AMRC on the paper's synthetic stream, for which the true error is known."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from driftline.types import Vector
 DELTA = 0.05
 N_WINDOWS = 10
 N_POINTS = 96
-"""Instances of each class for a true error: a standard error below 0.01, small beside the gaps shown."""
+"""Number of instances of each class for estimating a true error: the standard error is below 0.01."""
 DEFAULT = "AMRC()"
 MODELS: dict[str, Callable[[], BoundedClassifier]] = {
     DEFAULT: AMRC,
@@ -28,34 +28,36 @@ MODELS: dict[str, Callable[[], BoundedClassifier]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
-    """What a model did at each step of the stream, before it saw the label."""
+class DemoResult:
+    """Mistakes, true errors and bounds of a model at each step of the stream."""
 
     expected_mistakes: Vector
-    """1 - h_t(y_t|x_t), of the randomised rule."""
+    """Probability 1 - h_t(y_t|x_t) of a mistake of the randomised rule."""
     mistakes: Vector
-    """1 where the deterministic rule erred."""
+    """1 if the deterministic rule was wrong, else 0."""
     true_errors: Vector
-    """R(h_t), of the randomised rule, from the known distribution."""
+    """Error probability R(h_t) of the randomised rule, from the known distribution."""
     bounds: Vector
-    """The bound on it."""
+    """Bound on this error probability."""
     drawn_mistakes: int
     mistake_bound: float
     seconds: float
 
     @property
-    def holds(self) -> float:
-        """Fraction of the steps at which the bound was not below the true error."""
+    def coverage(self) -> float:
+        """Fraction of steps at which the bound was at least the true error."""
         return float(np.mean(self.bounds >= self.true_errors))
 
     @property
     def gap(self) -> float:
-        """Mean of the bound less the true error."""
+        """Mean difference of the bound and the true error."""
         return float(np.mean(self.bounds - self.true_errors))
 
 
-def follow(model: BoundedClassifier, n_steps: int, seed: int, report: Callable[[], None] = lambda: None) -> Run:
-    """Run a model over the stream, calling `report` after each step."""
+def run_model(
+    model: BoundedClassifier, n_steps: int, seed: int, report: Callable[[], None] = lambda: None
+) -> DemoResult:
+    """Run a model over the stream; `report` is called after each step."""
     stream = RotatingGaussians()
     X, y = stream.sample(n_steps, seed=seed)
     iterator = model.steps(X, y, classes=[0, 1])
@@ -67,7 +69,7 @@ def follow(model: BoundedClassifier, n_steps: int, seed: int, report: Callable[[
         seconds += time.perf_counter() - start
         report()
     labels = draw_labels(np.array([step.probabilities for step in steps]), np.random.default_rng(seed))
-    return Run(
+    return DemoResult(
         expected_mistakes=np.array([step.expected_mistake for step in steps]),
         mistakes=np.array([float(step.mistake) for step in steps]),
         true_errors=truth,
@@ -79,45 +81,45 @@ def follow(model: BoundedClassifier, n_steps: int, seed: int, report: Callable[[
 
 
 def run_demo(console: Console, n_steps: int, seed: int) -> None:
-    """Run the models with a progress bar and print what they did."""
+    """Run the models with a progress bar, and print their errors and bounds."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    runs = {}
+    results = {}
     with Progress(*columns, console=console, transient=True) as progress:
         for name, new_model in MODELS.items():
-            preparing = progress.add_task(f"{name}: compiling, the first time", total=None)
-            follow(new_model(), n_steps=2, seed=seed)  # so that the times are those of the steps
-            progress.remove_task(preparing)
+            compiling = progress.add_task(f"{name}: compiling (first time only)", total=None)
+            run_model(new_model(), n_steps=2, seed=seed)  # compiles, so that the measured times do not include it
+            progress.remove_task(compiling)
             task = progress.add_task(name, total=n_steps)
-            runs[name] = follow(new_model(), n_steps, seed, partial(progress.advance, task))
-    console.print(_summary(runs, n_steps))
-    console.print(_course(runs[DEFAULT]))
+            results[name] = run_model(new_model(), n_steps, seed, partial(progress.advance, task))
+    console.print(_summary_table(results, n_steps))
+    console.print(_timeline_table(results[DEFAULT]))
 
 
-def _summary(runs: dict[str, Run], n_steps: int) -> Table:
-    table = Table(title=f"Two Gaussian classes that swing on a circle, {n_steps:,} steps")
+def _summary_table(results: dict[str, DemoResult], n_steps: int) -> Table:
+    table = Table(title=f"Two Gaussian classes that move on a circle, {n_steps:,} steps")
     table.add_column("")
-    for name in runs:
+    for name in results:
         table.add_column(name, justify="right")
-    lines: dict[str, Callable[[Run], str]] = {
-        "error of the deterministic rule": lambda run: f"{run.mistakes.mean():.1%}",
-        "error of the randomised rule": lambda run: f"{run.expected_mistakes.mean():.1%}",
-        "mean bound on it": lambda run: f"{run.bounds.mean():.1%}",
-        "steps at which the bound holds": lambda run: f"{run.holds:.1%}",
-        "mistakes of the randomised rule": lambda run: f"{run.drawn_mistakes:,}",
-        f"their bound at δ = {DELTA}": lambda run: f"{run.mistake_bound:,.0f}",
-        "milliseconds a step": lambda run: f"{1e3 * run.seconds / n_steps:.2f}",
+    lines: dict[str, Callable[[DemoResult], str]] = {
+        "error of the deterministic rule": lambda result: f"{result.mistakes.mean():.1%}",
+        "error of the randomised rule": lambda result: f"{result.expected_mistakes.mean():.1%}",
+        "mean bound on it": lambda result: f"{result.bounds.mean():.1%}",
+        "steps at which the bound holds": lambda result: f"{result.coverage:.1%}",
+        "mistakes of the randomised rule": lambda result: f"{result.drawn_mistakes:,}",
+        f"bound on them at δ = {DELTA}": lambda result: f"{result.mistake_bound:,.0f}",
+        "milliseconds per step": lambda result: f"{1e3 * result.seconds / n_steps:.2f}",
     }
     for line, cell in lines.items():
-        table.add_row(line, *map(cell, runs.values()))
+        table.add_row(line, *map(cell, results.values()))
     return table
 
 
-def _course(run: Run) -> Table:
-    table = Table(title=f"{DEFAULT} over time, means over the steps (randomised rule)")
+def _timeline_table(result: DemoResult) -> Table:
+    table = Table(title=f"{DEFAULT} over time, means over steps (randomised rule)")
     for name in ("steps", "mistakes", "true error", "bound"):
         table.add_column(name, justify="right")
-    edges = np.linspace(0, run.bounds.size, N_WINDOWS + 1).astype(int).tolist()
+    edges = np.linspace(0, result.bounds.size, N_WINDOWS + 1).astype(int).tolist()
     for low, high in pairwise(edges):
-        means = (series[low:high].mean() for series in (run.expected_mistakes, run.true_errors, run.bounds))
+        means = (series[low:high].mean() for series in (result.expected_mistakes, result.true_errors, result.bounds))
         table.add_row(f"{low + 1:,}–{high:,}", *(f"{mean:.1%}" for mean in means))
     return table

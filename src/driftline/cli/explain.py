@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from driftline.cli.output import check_outputs, wrapped, write_json_or_show
-from driftline.cli.source import check_there
+from driftline.cli.source import check_files_exist
 from driftline.errors import ConfigError
 from driftline.registry import load_model
 
@@ -20,7 +20,7 @@ FIELDS = ("label", "feature", "mean", "mean_error", "rate", "rate_error", "surpr
 
 def explain_model(path: Path, top: int, json: Path | None) -> None:
     """Print the drift table of a saved model, and write it as JSON if requested."""
-    check_there(path)
+    check_files_exist(path)
     check_outputs([path], json=json)
     model = load_model(path)
     if not hasattr(model, "drift"):

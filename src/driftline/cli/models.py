@@ -1,4 +1,4 @@
-"""The command about classifiers: list them, or show the parameters of one."""
+"""The command ``driftline models``: list the classifiers, or show the parameters of one."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from driftline.registry import ModelEntry, describe, names
 
 
 def show_models(name: str | None, json: Path | None) -> None:
-    """List the classifiers, or show one."""
+    """List all classifiers, or describe one."""
     if name is not None:
         entry = describe(name)
         write_json_or_show(_record(entry) | _details(entry), json, partial(_show, entry))
@@ -35,7 +35,7 @@ def _show_all(entries: Sequence[ModelEntry]) -> None:
         for entry in listed:
             console.print(f"{f'  {entry.name}':<{indent}}{wrapped(entry.summary, console.width, indent)}")
         console.print()
-    console.print(wrapped("driftline models NAME shows the parameters of one.", console.width, 0))
+    console.print(wrapped("'driftline models NAME' shows the parameters of a classifier.", console.width, 0))
 
 
 def _titled(title: str, missing: str | None) -> str:
@@ -61,7 +61,7 @@ def _record(entry: ModelEntry) -> dict[str, Any]:
 
 
 def _details(entry: ModelEntry) -> dict[str, Any]:
-    """Return what is known of one that is not missing: defaults that JSON does not know are as Python shows them."""
+    """Return description and parameters, None if not installed; defaults that are not JSON are given by their repr."""
     if entry.missing is not None:
         return {"description": None, "parameters": None}
     plain = (bool, int, float, str, list, tuple, dict, type(None))

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""The options that several commands share."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -8,39 +8,42 @@ import typer
 
 from driftline import registry
 
-READING = "Reading the file"
-OUTPUT = "Output"
+READING = "Options for reading a file"
+OUTPUT = "Output options"
 
 
 class OnBadRow(StrEnum):
-    """What becomes of malformed rows."""
+    """What to do with malformed rows."""
 
     STOP = "stop"
     SKIP = "skip"
 
 
-def _models(incomplete: str) -> list[str]:
+def _complete_model(incomplete: str) -> list[str]:
     return [name for name in registry.names() if name.startswith(incomplete)]
 
 
-def _several_models(incomplete: str) -> list[str]:
+def _complete_models(incomplete: str) -> list[str]:
     done, comma, last = incomplete.rpartition(",")
-    return [f"{done}{comma}{name}" for name in _models(last)]
+    return [f"{done}{comma}{name}" for name in _complete_model(last)]
 
 
 Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A file (CSV, JSON lines, ARFF, Parquet, NPZ; gzip), - for the standard input, or a published stream "
-        "(driftline data list).",
+        help="A file (CSV, JSON lines, ARFF, Parquet or NPZ; also gzip-compressed), - for the standard input, or the "
+        "name of a published stream (see driftline data list).",
         show_default=False,
     ),
 ]
 Label = Annotated[
     str | None,
     typer.Option(
-        "--label", metavar="COLUMN", help="The column to predict: its name, or its position from 0.", show_default=False
+        "--label",
+        metavar="COLUMN",
+        help="The column to predict: its name, or its position counted from 0.",
+        show_default=False,
     ),
 ]
 Time = Annotated[
@@ -48,7 +51,7 @@ Time = Annotated[
     typer.Option(
         "--time",
         metavar="COLUMN",
-        help="The column that says when a row came, as numbers or ISO dates.",
+        help="The column with the arrival time of each row, as numbers or ISO dates.",
         show_default=False,
         rich_help_panel=READING,
     ),
@@ -58,7 +61,7 @@ Ignore = Annotated[
     typer.Option(
         "--ignore",
         metavar="COLUMN",
-        help="A column to leave out; may be repeated.",
+        help="A column to ignore. Can be repeated.",
         show_default=False,
         rich_help_panel=READING,
     ),
@@ -68,20 +71,20 @@ Categorical = Annotated[
     typer.Option(
         "--categorical",
         metavar="COLUMN",
-        help="A column of categories that look like numbers; may be repeated.",
+        help="A column whose numbers are codes of categories. Can be repeated.",
         show_default=False,
         rich_help_panel=READING,
     ),
 ]
 BadRows = Annotated[
     OnBadRow,
-    typer.Option("--on-bad-row", help="Stop at a malformed row, or skip and count such.", rich_help_panel=READING),
+    typer.Option("--on-bad-row", help="Stop at a malformed row, or skip it and count it.", rich_help_panel=READING),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first row of a CSV file names the columns; by default that is found out.",
+        help="Whether the first row of a CSV file contains the names of the columns. Detected by default.",
         show_default=False,
         rich_help_panel=READING,
     ),
@@ -91,18 +94,18 @@ Delimiter = Annotated[
     typer.Option(
         "--delimiter",
         metavar="CHARACTER",
-        help="What stands between the cells of a CSV file; by default that is found out.",
+        help="The character between the cells of a CSV file. Detected by default.",
         show_default=False,
         rich_help_panel=READING,
     ),
 ]
 Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="Encoding of a text file.", rich_help_panel=READING)
+    str, typer.Option("--encoding", metavar="NAME", help="The encoding of a text file.", rich_help_panel=READING)
 ]
 Model = Annotated[
     str,
     typer.Option(
-        "--model", metavar="NAME", help="The classifier (driftline models lists all).", autocompletion=_models
+        "--model", metavar="NAME", help="The classifier (see driftline models).", autocompletion=_complete_model
     ),
 ]
 Models = Annotated[
@@ -110,8 +113,8 @@ Models = Annotated[
     typer.Option(
         "--models",
         metavar="NAMES",
-        help="The classifiers, with commas between them (driftline models lists all).",
-        autocompletion=_several_models,
+        help="The classifiers, separated by commas (see driftline models).",
+        autocompletion=_complete_models,
     ),
 ]
 Parameters = Annotated[
@@ -119,24 +122,24 @@ Parameters = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A parameter of the classifier (driftline models NAME shows them); may be repeated.",
+        help="A parameter of the classifier (see driftline models NAME). Can be repeated.",
         show_default=False,
     ),
 ]
 Delay = Annotated[
-    int, typer.Option("--delay", metavar="ROWS", min=0, help="How many rows later a label comes than its row.")
+    int, typer.Option("--delay", metavar="ROWS", min=0, help="Number of rows by which each label arrives late.")
 ]
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", metavar="ROWS", min=1, help="How many rows to stop after.", show_default=False),
+    typer.Option("--limit", metavar="ROWS", min=1, help="Stop after this number of rows.", show_default=False),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of whatever is random in a classifier.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers of a classifier.")]
 Report = Annotated[
     Path | None,
     typer.Option(
         "--report",
         metavar="FILE",
-        help="Write a report to read in a browser, one HTML file that needs nothing else.",
+        help="Write a report for the browser: one HTML file that needs no other files.",
         show_default=False,
         rich_help_panel=OUTPUT,
     ),
@@ -146,7 +149,7 @@ Save = Annotated[
     typer.Option(
         "--save",
         metavar="FILE",
-        help="Write the model as it is after the last row, for driftline predict and explain.",
+        help="Save the model after the last row, for driftline predict and driftline explain.",
         show_default=False,
         rich_help_panel=OUTPUT,
     ),
@@ -156,17 +159,19 @@ JsonFile = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write the figures for programs; - is the standard output, and nothing else is printed.",
+        help="Write the results as JSON; with - to the standard output, and print nothing else.",
         show_default=False,
         rich_help_panel=OUTPUT,
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and draw no bar.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--quiet", "-q", help="Print only errors, and show no progress bar.", rich_help_panel=OUTPUT)
 ]
 ModelFile = Annotated[
     Path,
     typer.Argument(
-        metavar="MODEL", help="A file that driftline run --save wrote, or a model's save.", show_default=False
+        metavar="MODEL",
+        help="A model file, written by driftline run --save or by a model's method save.",
+        show_default=False,
     ),
 ]

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from driftline.cli.output import STDOUT, check_outputs, name_file_in_errors, print_written
-from driftline.cli.source import check_there
+from driftline.cli.source import check_files_exist
 from driftline.errors import ConfigError, DataError
 from driftline.evaluation.records import arrow, label_type
 from driftline.registry import load_model
@@ -23,7 +23,7 @@ FORMATS = (".csv", ".parquet")
 
 def predict_file(model_file: Path, file: str, out: Path, on_bad_row: str) -> None:
     """Predict the rows of a file block by block, and write the predictions."""
-    check_there(model_file, file)
+    check_files_exist(model_file, file)
     check_outputs([model_file, file], out=out)
     if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
         raise ConfigError(f"--out must end in .csv or .parquet; got {out}")

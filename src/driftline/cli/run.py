@@ -24,7 +24,7 @@ from driftline.cli.output import (
     write,
     write_json,
 )
-from driftline.cli.source import Reading, open_source
+from driftline.cli.source import ReadOptions, open_source
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import evaluate
 from driftline.registry import create, describe
@@ -38,7 +38,7 @@ SCHEMA = 1
 
 def run_stream(
     source: str,
-    reading: Reading,
+    reading: ReadOptions,
     name: str,
     parameters: Sequence[str],
     *,
@@ -116,7 +116,7 @@ def check_classes(entry: ReportEntry, label: str | None) -> None:
         )
 
 
-def _notes(stream: Stream, reading: Reading, n_rows: int) -> dict[str, Any]:
+def _notes(stream: Stream, reading: ReadOptions, n_rows: int) -> dict[str, Any]:
     """Return the notes that are saved with a model; they tell `driftline predict` how to read new files."""
     return {
         "layout": getattr(stream, "layout", None) or numeric_layout(stream.columns),

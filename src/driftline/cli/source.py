@@ -1,4 +1,4 @@
-"""What commands read rows from: a file, the standard input, or a published stream."""
+"""The SOURCE argument of the commands: a file, the standard input, or a published stream."""
 
 import os
 import re
@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,14 @@ from driftline.cli.options import OnBadRow
 from driftline.errors import ConfigError, DataError
 from driftline.streams import Stream, catalogue, load, open_stream
 from driftline.streams.files.options import Numeral
+from driftline.utils.suggestions import close_names, did_you_mean
 
 STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How to read a file; see `open_stream`."""
+class ReadOptions:
+    """The options for reading a file; see `open_stream`."""
 
     label: str | None = None
     time: str | None = None
@@ -34,21 +34,23 @@ class Reading:
     encoding: str = "utf-8"
 
 
-def open_source(source: str, reading: Reading) -> Stream:
-    """Return what a user names as a stream: a file first, then a published stream."""
+def open_source(source: str, reading: ReadOptions) -> Stream:
+    """Return the stream with a name: a file, or if there is no such file a published stream."""
     if source == STDIN or (source and Path(source).exists()):
         return _open_file(source, reading)
     if source in catalogue.names():
-        said = [field.name for field in fields(Reading) if getattr(reading, field.name) != field.default]
-        if said:
-            options = ", ".join(f"--{name.replace('_', '-')}" for name in said)
-            raise ConfigError(f"{source} is a published stream, of which all is known; leave out {options}")
+        changed = [field.name for field in fields(ReadOptions) if getattr(reading, field.name) != field.default]
+        if changed:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in changed)
+            raise ConfigError(
+                f"{source} is a published stream, which needs no options for reading files; leave out {options}"
+            )
         return load(source)
     raise ConfigError(_not_found(source))
 
 
-def check_there(*files: str | Path) -> None:
-    """Refuse files that do not exist; - is the standard input."""
+def check_files_exist(*files: str | Path) -> None:
+    """Raise a ConfigError if a file does not exist; - is the standard input."""
     for file in files:
         if str(file) != STDIN and not Path(file).exists():
             raise ConfigError(f"there is no file {file}")
@@ -56,33 +58,32 @@ def check_there(*files: str | Path) -> None:
 
 def _not_found(source: str) -> str:
     path = Path(source)
-    looks_like_a_file = path.suffix or os.sep in source
-    there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = [str(path.with_name(name)) for name in get_close_matches(path.name, there, n=1)] if path.name else []
-    close += [] if looks_like_a_file else get_close_matches(source, catalogue.names(), n=1)
-    hint = f"; did you mean {' or '.join(close)}?" if close else "; driftline data list shows the published streams"
-    nor = "" if looks_like_a_file else ", nor a published stream of that name"
-    return f"there is no file {source}{nor}{'' if looks_like_a_file and not close else hint}"
+    neighbours = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    close_files = [str(path.with_name(name)) for name in close_names(path.name, neighbours)] if path.name else []
+    if path.suffix or os.sep in source:
+        return f"there is no file {source}{did_you_mean(close_files)}"
+    hint = did_you_mean([*close_files, *close_names(source, catalogue.names())])
+    return f"there is no file or published stream {source!r} ('driftline data list' lists the streams){hint}"
 
 
-def _open_file(source: str, reading: Reading) -> Stream:
-    """Open a file; columns are named, or counted where no column is called by that number."""
+def _open_file(source: str, reading: ReadOptions) -> Stream:
+    """Open a file; a column given as a number is a name if a column has that name, else a position."""
     options = asdict(reading) | {"on_bad_row": str(reading.on_bad_row)}
     return open_stream(
         source, **options | {name: _numeral(options[name]) for name in ("label", "time", "ignore", "categorical")}
     )
 
 
-def _numeral(said: Any) -> Any:
-    """Return whole numbers in what was said as such; 01 and +1 are names."""
-    if isinstance(said, tuple):
-        return tuple(map(_numeral, said))
-    return Numeral(said) if isinstance(said, str) and re.fullmatch(r"0|-?[1-9]\d*", said) else said
+def _numeral(option: Any) -> Any:
+    """Return an option with whole numbers as `Numeral`; 01 and +1 are not changed, because they are names."""
+    if isinstance(option, tuple):
+        return tuple(map(_numeral, option))
+    return Numeral(option) if isinstance(option, str) and re.fullmatch(r"0|-?[1-9]\d*", option) else option
 
 
 @contextmanager
 def readable_again(source: str) -> Iterator[str]:
-    """Provide a source that can be read more than once: what comes from a pipe is put into a temporary file."""
+    """Provide a source that can be read more than once: a pipe is first copied to a temporary file."""
     path = Path(source)
     if source != STDIN and (not path.exists() or path.is_file() or path.is_dir()):
         yield source

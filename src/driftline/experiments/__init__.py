@@ -1,21 +1,21 @@
-"""The paper's experiments as data: a spec each, a plan of independent runs, a store of what they gave."""
+"""The tables and figures of the paper: specifications, runs, kept results, and how they are shown."""
 
-from driftline.experiments.figure import Figure
-from driftline.experiments.figures import make_figure
-from driftline.experiments.spec import Experiment, names, read_spec
-from driftline.experiments.store import Store
-from driftline.experiments.table import Cell, Table, make_table
-from driftline.experiments.work import Workers
+from driftline.experiments.experiment_spec import ExperimentSpec, experiment_names, read_spec
+from driftline.experiments.figure_drawing import ResultFigure
+from driftline.experiments.figure_results import make_figure
+from driftline.experiments.result_store import ResultStore
+from driftline.experiments.result_table import ResultTable, TableCell, make_table
+from driftline.experiments.run_executor import RunExecutor
 
 __all__ = [
-    "Cell",
-    "Experiment",
-    "Figure",
-    "Store",
-    "Table",
-    "Workers",
+    "ExperimentSpec",
+    "ResultFigure",
+    "ResultStore",
+    "ResultTable",
+    "RunExecutor",
+    "TableCell",
+    "experiment_names",
     "make_figure",
     "make_table",
-    "names",
     "read_spec",
 ]

@@ -15,7 +15,7 @@ from driftline.report.formatting import (
 from driftline.types import Status
 
 MAX_CHANGES = 5
-"""`find_changes` returns at most this many changes, so if it returns as many, there may be more."""
+"""`Timeline.changes` returns at most this many changes, so if it returns as many, there may be more."""
 SIGNIFICANCE_LEVEL = 0.05
 
 

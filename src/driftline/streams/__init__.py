@@ -1,4 +1,4 @@
-"""Streams: where instances and labels come from."""
+"""Streams of labelled rows: from files, from arrays, published and synthetic."""
 
 from driftline.streams import catalogue
 from driftline.streams.arrays import ArrayStream

@@ -1,4 +1,4 @@
-"""A stream of arrays in memory."""
+"""Streams from arrays in memory."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,20 +12,20 @@ from driftline.utils.validation import read_labels, read_rows, read_times
 
 
 class ArrayStream:
-    """Rows and labels that are in memory already, as a stream.
+    """A stream of rows and labels that are in memory.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns)
-        Rows in the order in which they came: numbers, NaN where one is missing.
+        Rows in the order in which they arrived: numbers, NaN for missing values.
     y : array-like of shape (n_rows,)
         Their labels, numbers or text.
     times : array-like of shape (n_rows,), optional
-        When each row came, as numbers or dates (then in seconds), not running backwards.
+        Arrival times of the rows, which never decrease: numbers, or dates, which are converted to seconds.
     name : str, default="arrays"
-        What to call the stream.
+        Name of the stream.
     columns : sequence of str, optional
-        Names of the columns; by default those of a table, or x0, x1, …
+        Names of the columns; by default those of the table `X`, or x0, x1, …
 
     Attributes
     ----------
@@ -44,14 +44,16 @@ class ArrayStream:
     def __init__(
         self, X: Any, y: Any, times: Any = None, *, name: str = "arrays", columns: Sequence[str] | None = None
     ) -> None:
-        # Single precision stays as it is: whole it may be large, and only a block of it is ever doubled.
+        # Single precision is kept: X may be large, and only one block at a time is converted to double precision.
         self._X = X if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf" else read_rows(X)
         self._y = read_labels(y, len(self._X))
         self._times = read_times(times, len(self._X), None)
         self.name = name
-        self.columns = tuple(map(str, _names(X, self._X.shape[1]) if columns is None else columns))
+        self.columns = tuple(map(str, _default_names(X, self._X.shape[1]) if columns is None else columns))
         if len(self.columns) != self._X.shape[1]:
-            raise DataError(f"X has {self._X.shape[1]} columns, and {len(self.columns)} names came with it")
+            raise DataError(
+                f"columns must have one name for each of the {self._X.shape[1]} columns of X; got {len(self.columns)}"
+            )
 
     @property
     def n_rows(self) -> int:
@@ -59,12 +61,12 @@ class ArrayStream:
         return len(self._X)
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
-        """Read the rows a block at a time.
+        """Read the rows block by block.
 
         Parameters
         ----------
         start : int, default=0
-            Position of the row to begin with.
+            Position of the first row to read.
 
         Yields
         ------
@@ -76,7 +78,7 @@ class ArrayStream:
             yield Block(self._X[part].astype(np.float64), self._y[part], self._times[part])
 
     def classes(self) -> LabelArray:
-        """Return the labels that occur, sorted.
+        """Return the distinct labels, sorted.
 
         Returns
         -------
@@ -86,5 +88,5 @@ class ArrayStream:
         return np.unique(self._y)
 
 
-def _names(X: Any, n_columns: int) -> list[Any]:
+def _default_names(X: Any, n_columns: int) -> list[Any]:
     return list(getattr(X, "columns", (f"x{j}" for j in range(n_columns))))

@@ -1,4 +1,4 @@
-"""Streams that are made of others, row by row."""
+"""Streams that transform the rows of another stream."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -13,23 +13,23 @@ from driftline.utils.validation import one_of
 
 
 class DerivedStream(ABC):
-    """The rows of a stream with other columns; labels, times and order are the stream's.
+    """A stream whose columns are computed from those of another; labels, times and order stay the same.
 
     Parameters
     ----------
     stream : Stream
-        The stream.
+        The other stream.
     name : str
-        What to call the new one.
+        Name of the new stream.
     columns : tuple of str
-        Names of its columns.
+        Names of the new columns.
 
     Attributes
     ----------
     name, columns, n_rows
         See `Stream`.
     n_skipped : int
-        How many malformed rows the stream has left out.
+        Number of malformed rows that the other stream has skipped.
     """
 
     def __init__(self, stream: Stream, name: str, columns: tuple[str, ...]) -> None:
@@ -39,25 +39,25 @@ class DerivedStream(ABC):
 
     @abstractmethod
     def _derive(self, rows: Matrix) -> Matrix:
-        """Return what becomes of rows."""
+        """Return the new columns of some rows."""
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows, if it is known."""
+        """Number of rows; None if unknown."""
         return self._stream.n_rows
 
     @property
     def n_skipped(self) -> int:
-        """How many malformed rows the stream has left out."""
+        """Number of malformed rows that the other stream has skipped."""
         return getattr(self._stream, "n_skipped", 0)
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
-        """Read the rows a block at a time.
+        """Read the rows block by block.
 
         Parameters
         ----------
         start : int, default=0
-            Position of the row to begin with.
+            Position of the first row to read.
 
         Yields
         ------
@@ -68,7 +68,7 @@ class DerivedStream(ABC):
             yield replace(block, rows=self._derive(block.rows))
 
     def classes(self) -> LabelArray:
-        """Return the labels that occur, sorted; reads the whole stream if it must.
+        """Return the distinct labels, sorted; reads the whole stream if necessary.
 
         Returns
         -------
@@ -79,23 +79,23 @@ class DerivedStream(ABC):
 
 
 class RangeScaled(DerivedStream):
-    """A stream with each column, or all of them together, mapped from the range over the whole stream to [0, 1].
+    """A stream with its columns scaled to [0, 1] by their minimum and maximum over the whole stream.
 
-    That is a look into the future, which the experiments of the paper take: use it to compare with them. It
-    reads the stream once to begin with.
+    This uses rows that have not arrived yet, so it is no honest online preparation. The paper's experiments do it: use
+    it to reproduce them. The whole stream is read once when the object is created.
 
     Parameters
     ----------
     stream : Stream
-        The stream to scale. Missing values are left alone, and so is a range of one value.
+        The stream to scale. Missing values, and columns with a single value, are not changed.
     by : {"column", "array"}, default="column"
-        Whose range it is: that of each column, or one for all, from the least value of any column to the greatest, as
-        in the authors' MATLAB program. Columns of small numbers then hardly count.
+        Scale each column by its own range, or all columns by one range, from the smallest value of any column to the
+        largest, as in the MATLAB program of the paper's authors. Columns of small numbers then have little influence.
 
     Attributes
     ----------
     name, columns, n_rows, n_skipped
-        Those of the stream.
+        Those of the stream; the name says that it is scaled.
 
     Examples
     --------

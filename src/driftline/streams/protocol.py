@@ -1,4 +1,4 @@
-"""What a stream is: labelled rows in order, read a block at a time, as often as wanted and from any row."""
+"""The interface of a stream: labelled rows in order, read block by block, any number of times and from any row."""
 
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
@@ -6,42 +6,42 @@ from typing import Protocol, runtime_checkable
 from driftline.types import Block, LabelArray
 
 BLOCK_ROWS = 4096
-"""Most rows in a block."""
+"""Largest number of rows in a block."""
 
 
 @runtime_checkable
 class Stream(Protocol):
-    """Labelled rows in the order in which they came.
+    """Labelled rows in the order in which they arrived.
 
     Attributes
     ----------
     name : str
-        What to call the stream in records and tables.
+        Name of the stream in records and tables.
     columns : tuple of str
-        Names of the columns of the rows.
+        Names of the columns.
     n_rows : int or None
-        Number of rows; None if it is not known before the end.
+        Number of rows; None if it is unknown until the stream has been read.
     """
 
     @property
     def name(self) -> str:
-        """The name to show."""
+        """Name of the stream in records and tables."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Names of the columns."""
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows, if it is known."""
+        """Number of rows; None if unknown."""
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
-        """Read the rows a block at a time.
+        """Read the rows block by block.
 
         Parameters
         ----------
         start : int, default=0
-            Position of the row to begin with.
+            Position of the first row to read.
 
         Yields
         ------
@@ -50,7 +50,7 @@ class Stream(Protocol):
         """
 
     def classes(self) -> LabelArray:
-        """Return the labels that occur, sorted; reads the whole stream if it must.
+        """Return the distinct labels, sorted; reads the whole stream if necessary.
 
         Returns
         -------

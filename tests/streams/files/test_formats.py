@@ -18,7 +18,7 @@ from driftline import DataError
 from driftline.streams import FileStream, Stream, open_stream
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block
-from tables import FORMATS, as_csv, pack, small_tables, write
+from helpers.random_tables import FORMATS, as_csv, pack, small_tables, write
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +201,7 @@ print(sum(block.rows.sum() for block in open_stream("-", "y").blocks()))
     assert float(run.stdout) == sum(range(20_000))
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_named_pipe_is_a_pipe_whatever_it_is_called(tmp_path):
     path = tmp_path / "pipe.csv"
     os.mkfifo(path)

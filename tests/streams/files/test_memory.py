@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+pytest.importorskip("resource", reason="Windows does not tell the peak of memory this way")
+
 # On Linux the peak that getrusage tells includes that of the process which started this one.
 READ = """
 import re, resource, sys

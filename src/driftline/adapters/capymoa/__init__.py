@@ -1,17 +1,16 @@
-"""CapyMOA: its classifiers behind our interface, and AMRC behind CapyMOA's.
+"""CapyMOA's classifiers with driftline's interface, and AMRC as a CapyMOA classifier.
 
-`AMRC` is one of CapyMOA's own kind, so it is there only where CapyMOA and Java are; everything else can be imported
-without.
+Importing `AMRC` needs CapyMOA and Java, because it is a subclass of a CapyMOA class; the rest can be imported without.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from driftline.adapters.capymoa.classifier import CapyMOAClassifier, constructor, finds_java
+from driftline.adapters.capymoa.classifier import CapyMOAClassifier, constructor, java_is_installed
 
 if TYPE_CHECKING:
     from driftline.adapters.capymoa.amrc import AMRC
 
-__all__ = ["AMRC", "CapyMOAClassifier", "constructor", "finds_java"]
+__all__ = ["AMRC", "CapyMOAClassifier", "constructor", "java_is_installed"]
 
 
 def __getattr__(name: str) -> Any:

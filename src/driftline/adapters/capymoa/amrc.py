@@ -1,15 +1,15 @@
-"""AMRC as a classifier of CapyMOA."""
+"""AMRC as a CapyMOA classifier."""
 
 from typing import Any
 
 import numpy as np
 
 from driftline import ensemble
-from driftline.adapters.capymoa.classifier import capymoa_library
+from driftline.adapters.capymoa.classifier import import_capymoa
 from driftline.core.features import FeatureMap
 from driftline.types import Matrix, Vector
 
-capymoa_library()  # or say what is missing
+import_capymoa()  # raises a MissingExtraError that says what is missing
 from capymoa.base import Classifier  # noqa: E402
 
 MISSING_LABEL = -1
@@ -18,17 +18,17 @@ MISSING_LABEL = -1
 class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see pyproject.toml
     """Adaptive minimax risk classifier for CapyMOA: follows a drifting stream and bounds its own error at every step.
 
-    It is `driftline.AMRC` behind CapyMOA's interface: the same rows give the same predictions and bounds. Classes join
-    as they come; those of the schema that have not come yet are given nothing. A nominal attribute becomes a column of
-    0 and 1 for each of its values. Missing values count as their column's mean so far; an instance without a label is
-    not learned.
+    It is `driftline.AMRC` with CapyMOA's interface: the same rows give the same predictions and bounds. Classes are
+    added when they first occur; before that, those of the schema have probability 0. A nominal attribute becomes one
+    column of 0 and 1 for each of its values. Missing values are replaced by the mean of their column so far. An
+    instance without a label is not learned.
 
     Parameters
     ----------
     schema : Schema
-        What the instances of the stream are like.
+        Description of the stream's attributes and classes.
     random_seed : int, default=1
-        Seed of the Fourier features, of what is drawn from the store and of the randomised rule.
+        Seed of the Fourier features, of the rows sampled from the store and of the randomised rule.
     features, n_components, order, scaling, coverage
         See `driftline.AMRC`.
 
@@ -67,7 +67,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         header = schema.get_moa_header()
         attributes = [header.inputAttribute(j) for j in range(schema.get_num_attributes())]
         self._widths = [int(each.numValues()) if each.isNominal() else 0 for each in attributes]
-        """How many values a nominal attribute has; 0 for a number."""
+        """Number of values of each nominal attribute; 0 for a numeric one."""
         self._n_classes = int(schema.get_num_classes())
 
     def train(self, instance: Any) -> None:
@@ -76,14 +76,14 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         Parameters
         ----------
         instance : LabeledInstance
-            The instance; one whose label is missing is left out.
+            The instance; without a label it is ignored.
         """
         label = int(instance.y_index)
         if label != MISSING_LABEL:
             self.model.partial_fit(self._row(instance.x), np.array([label]))
 
     def predict_proba(self, instance: Any) -> Vector | None:
-        """Return the randomised rule h(y|x).
+        """Return the probabilities h(y|x) of the randomised rule.
 
         Parameters
         ----------
@@ -93,16 +93,16 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         Returns
         -------
         ndarray or None
-            The probability of each class of the schema; None before anything was learned.
+            The probability of each class of the schema; None before the first instance is learned.
         """
         if not self._has_learned:
             return None
-        shares = np.zeros(self._n_classes)
-        shares[self.model.classes_] = self.model.predict_proba(self._row(instance.x))[0]
-        return shares
+        probabilities = np.zeros(self._n_classes)
+        probabilities[self.model.classes_] = self.model.predict_proba(self._row(instance.x))[0]
+        return probabilities
 
     def predict(self, instance: Any) -> int | None:
-        """Return the most probable class; of several, that which came first, as the estimator does.
+        """Return the most probable class; on ties the one that occurred first, as in the estimator.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         Returns
         -------
         int or None
-            Its index in the schema; None before anything was learned.
+            Its index in the schema; None before the first instance is learned.
         """
         return int(self.model.predict(self._row(instance.x))[0]) if self._has_learned else None
 
@@ -130,32 +130,32 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
 
     @property
     def error_bound(self) -> float:
-        """The bound on the error probability of the next prediction, which is to hold at the share `coverage`."""
+        """Bound on the error probability of the next prediction, which should hold at `coverage` of the steps."""
         return self.model.error_bound_ if self._has_learned else 1.0
 
     @property
     def rate_bound(self) -> float:
-        """A smaller one, which is to hold on average over many predictions."""
+        """Smaller bound, which should hold on average over many predictions."""
         return self.model.rate_bound_ if self._has_learned else 1.0
 
     def mistake_bound(self, delta: float = 0.05) -> float:
-        """Return a bound on the mistakes that the randomised rule made in the instances learned so far.
+        """Return a bound on the number of mistakes of the randomised rule in the instances learned so far.
 
         Parameters
         ----------
         delta : float, default=0.05
-            Probability that the bound is allowed to fail.
+            Largest probability that the bound does not hold.
 
         Returns
         -------
         float
-            The number of mistakes.
+            The bound.
         """
         return self.model.mistake_bound(delta) if self._has_learned else 0.0
 
 
 def _indicators(value: float, width: int) -> list[float]:
-    """Return 1 at the place of a nominal value and 0 elsewhere; NaN where it is missing."""
+    """Return the one-hot encoding of a nominal value; NaN everywhere if it is missing."""
     if np.isnan(value):
         return [np.nan] * width
-    return [float(place == value) for place in range(width)]
+    return [float(position == value) for position in range(width)]

@@ -1,6 +1,6 @@
-"""River: its classifiers behind our interface, and AMRC behind River's.
+"""River's classifiers with driftline's interface, and AMRC as a River classifier.
 
-`AMRC` is one of River's own kind, so it is there only where River is; everything else can be imported without.
+Importing `AMRC` needs River, because it is a subclass of a River class; the rest can be imported without River.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""AMRC as a classifier of River."""
+"""AMRC as a River classifier."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftline import ensemble
-from driftline.adapters.river.named import Features, NamedAMRC
+from driftline.adapters.river.named_features import Features, NamedAMRC
 from driftline.core.features import FeatureMap
 from driftline.errors import MissingExtraError
 
@@ -22,37 +22,40 @@ if TYPE_CHECKING:
 class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not followed, see pyproject.toml
     """Adaptive minimax risk classifier for River: follows a drifting stream and bounds its own error at every step.
 
-    It is `driftline.AMRC` behind River's interface: the same rows give the same predictions and bounds. Features may
-    come and go. One that a row lacks, or that is None or NaN, is missing, and counts as its mean so far. One that is
-    new in mid-stream is used from the first row learned with it. Columns are scaled as they come, so it needs no scaler
-    before it. Labels are anything hashable but None; classes join as they come.
+    It is `driftline.AMRC` with River's interface: the same rows give the same predictions and bounds. The set of
+    features may change. A feature that is absent from a row, or None or NaN, is missing, and is replaced by its mean so
+    far. A feature that first occurs later in the stream is used from the first row learned with it. Columns are scaled
+    online, so no scaler is needed before it. A label is any hashable object but None; new classes are added when they
+    first occur.
 
     Parameters
     ----------
     features : {"auto", "linear", "fourier"} or FeatureMap, default="auto"
-        The instance features ψ(x): linear ones alone, or random Fourier features of two scales beside them. "auto"
-        takes both, if the first row has at most `n_components` features. A map of your own takes no new ones.
+        The instance features ψ(x): linear features only, or linear features and random Fourier features of two scales.
+        "auto" takes both if the first row has at most `n_components` features. With a map of your own, features cannot
+        be added later.
     n_components : int, default=200
         Number of random directions of each scale.
     order : {0, 1}, default=1
-        Order of the filters that follow the class means: 1 follows means that move steadily.
+        Order of the filters that track the class means; 1 assumes that means move at a steady rate.
     scaling : {"running", "none"}, default="running"
         Whether columns are scaled by their running mean and deviation.
     coverage : float, default=0.95
-        Coverage that the error bound aims at.
+        Fraction of steps at which the error bound should hold.
     deterministic : bool, default=True
-        Whether `predict_one` returns the most probable label or draws one from the randomised rule, to which the
+        Whether `predict_one` returns the most probable label, or draws one from the randomised rule, to which the
         bounds apply.
     late_labels : bool, default=False
-        Whether other rows are predicted before the label of a row comes. Then each row that is predicted waits for its
-        label, and the bounds allow for the delay. Without it they are those of labels that come at once.
+        Whether other rows are predicted before the label of a row arrives. If True, each predicted row is pending until
+        its label arrives, and the bounds take the delay into account. If False, the bounds assume that each label
+        arrives before the next row is predicted.
     seed : int or None, default=0
-        Seed of the Fourier features, of what is drawn from the store and of the randomised rule.
+        Seed of the Fourier features, of the rows sampled from the store and of the randomised rule.
 
     Notes
     -----
-    With `late_labels`, a prediction changes the model: ask once about each row, and let it learn the row with the same
-    values. A transformer that learns in between, such as a scaler, changes them; there is a warning then.
+    With `late_labels`, a prediction changes the model: predict each row once, and let it learn the row with the same
+    values. A transformer that learns in between, such as a scaler, changes the values; this causes a warning.
 
     Examples
     --------
@@ -103,9 +106,9 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         yield {"features": "linear"}
 
     def _unit_test_skips(self) -> set[str]:
-        # Asked twice, it has two rows that wait, and has taken both into the running mean of the columns.
-        twice = {"check_predict_many_matches_predict_one", "check_predict_proba_many_matches_predict_proba_one"}
-        return twice if self.late_labels else set()
+        # These checks predict the same row twice, which makes it two pending rows and changes the running means.
+        predict_twice = {"check_predict_many_matches_predict_one", "check_predict_proba_many_matches_predict_proba_one"}
+        return predict_twice if self.late_labels else set()
 
     @property
     def _multiclass(self) -> bool:
@@ -136,7 +139,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         self._named.learn_many(X, y)
 
     def predict_proba_one(self, x: Features) -> dict[Any, float]:
-        """Return the randomised rule h(y|x).
+        """Return the probabilities h(y|x) of the randomised rule.
 
         Parameters
         ----------
@@ -146,13 +149,13 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         Returns
         -------
         dict
-            The probability of each label; empty before anything was learned.
+            The probability of each label; empty before the first row is learned.
         """
-        h = self._named.ask_one("predict_proba", x)
+        h = self._named.call_for_row("predict_proba", x)
         return {} if h is None else dict(zip(self._named.labels, h.tolist(), strict=True))
 
     def predict_one(self, x: Features) -> Any:
-        """Return a label, of the deterministic or the randomised rule.
+        """Return the label that the deterministic or the randomised rule predicts.
 
         Parameters
         ----------
@@ -162,13 +165,13 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         Returns
         -------
         hashable
-            The label; None before anything was learned.
+            The label; None before the first row is learned.
         """
-        place = self._named.ask_one("predict", x)
-        return None if place is None else self._named.labels[place]
+        position = self._named.call_for_row("predict", x)
+        return None if position is None else self._named.labels[position]
 
     def predict_proba_many(self, X: "pd.DataFrame") -> "pd.DataFrame":
-        """Return the randomised rule for each row.
+        """Return the probabilities of the randomised rule for each row.
 
         Parameters
         ----------
@@ -180,14 +183,14 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         DataFrame
             The probabilities, with a column for each label and the index of X.
         """
-        import pandas as pd  # noqa: PLC0415  # who has a table has it
+        import pandas as pd  # noqa: PLC0415  # a caller who has a table has pandas
 
-        H = self._named.ask_many("predict_proba", X)
+        H = self._named.call_for_table("predict_proba", X)
         labels = pd.Index(self._named.labels, dtype=object, tupleize_cols=False)
         return pd.DataFrame(H, index=X.index, columns=labels, dtype=np.float64)
 
     def predict_many(self, X: "pd.DataFrame") -> "pd.Series[Any]":
-        """Return a label for each row, of the deterministic or the randomised rule.
+        """Return the label that the deterministic or the randomised rule predicts for each row.
 
         Parameters
         ----------
@@ -197,38 +200,38 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         Returns
         -------
         Series
-            The labels, with the index of X; None before anything was learned.
+            The labels, with the index of X; None before the first row is learned.
         """
         import pandas as pd  # noqa: PLC0415
 
-        places = self._named.ask_many("predict", X)
-        labels = [None] * len(X) if places is None else [self._named.labels[place] for place in places]
+        positions = self._named.call_for_table("predict", X)
+        labels = [None] * len(X) if positions is None else [self._named.labels[position] for position in positions]
         return pd.Series(labels, index=X.index, dtype=None if labels else object)
 
-    # What is known of the error, and of the stream ----------------------------------------------------
+    # Bounds and drift ---------------------------------------------------------------------------------
 
     @property
     def error_bound(self) -> float:
-        """The bound on the error probability of the next prediction, which is to hold at the share `coverage`."""
+        """Bound on the error probability of the next prediction, which should hold at `coverage` of the steps."""
         return self._named.model.error_bound_ if self._named.labels else 1.0
 
     @property
     def rate_bound(self) -> float:
-        """A smaller one, which is to hold on average over many predictions."""
+        """Smaller bound, which should hold on average over many predictions."""
         return self._named.model.rate_bound_ if self._named.labels else 1.0
 
     def mistake_bound(self, delta: float = 0.05) -> float:
-        """Return a bound on the mistakes that the randomised rule made in the rows learned so far.
+        """Return a bound on the number of mistakes of the randomised rule in the rows learned so far.
 
         Parameters
         ----------
         delta : float, default=0.05
-            Probability that the bound is allowed to fail.
+            Largest probability that the bound does not hold.
 
         Returns
         -------
         float
-            The number of mistakes.
+            The bound.
         """
         return self._named.model.mistake_bound(delta) if self._named.labels else 0.0
 
@@ -238,33 +241,33 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         Returns
         -------
         structured ndarray
-            As `driftline.AMRC.drift` has it, with the labels and the names of the features.
+            The table of `driftline.AMRC.drift`, with the labels and names of the features.
         """
         labels = self._named.labels
         table = self._named.model.drift(columns=[str(name) for name in self.feature_names] or ["none"])
         named = np.empty(len(table), dtype=[("label", object), *table.dtype.descr[1:]])
         for field in table.dtype.names[1:]:
             named[field] = table[field]
-        for i, place in enumerate(table["label"].tolist()):
-            named["label"][i] = labels[place]
+        for i, position in enumerate(table["label"].tolist()):
+            named["label"][i] = labels[position]
         return named
 
     @property
     def labels(self) -> list[Any]:
-        """The classes, in the order in which they came."""
+        """The classes, in the order in which they first occurred."""
         return list(self._named.labels)
 
     @property
     def feature_names(self) -> list[Any]:
-        """The features, in the order in which they came."""
-        return list(self._named.rows.places)
+        """The features, in the order in which they first occurred."""
+        return list(self._named.rows.positions)
 
     @property
     def n_missing(self) -> int:
-        """Number of missing values replaced by the mean of their feature so far."""
+        """Number of missing values that were replaced by the mean of their feature."""
         return self._named.model.n_missing_ if self._named.labels else 0
 
     @property
     def n_waiting(self) -> int:
-        """Number of rows that were predicted and whose labels have not come, with `late_labels`."""
+        """Number of pending rows: predicted, with labels that have not arrived; 0 without `late_labels`."""
         return self._named.n_waiting

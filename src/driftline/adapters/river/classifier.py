@@ -1,44 +1,44 @@
-"""Classifiers of River."""
+"""River's classifiers with driftline's interface."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from driftline.adapters.base import ForeignClassifier, RowLearner, positions, resembling
+from driftline.adapters.base import ForeignClassifier, RowLearner, column_positions, copy_signature
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.types import Matrix
 
 
 class RiverClassifier(ForeignClassifier):
-    """A classifier of River behind scikit-learn's interface, for our evaluation and beside our classifiers.
+    """A River classifier with scikit-learn's interface, for `driftline.evaluation` and for comparisons.
 
-    It takes rows in order, one at a time. River sees dictionaries of numbers by name of column (x0, x1, … if there
-    are no names), without those that are missing, and labels as they are; those of its models that know only False and
-    True work with any two labels.
+    Rows are passed to River in order, one at a time: as dictionaries of numbers by column name (x0, x1, … if there
+    are no names), without missing values. Labels are passed unchanged, except that binary River models, which know
+    only False and True, work with any two labels.
 
     Parameters
     ----------
     model : river.base.Classifier
-        The classifier, or a pipeline that ends with one. It is cloned at first use, and stays as it is.
+        The classifier, or a pipeline that ends with one. A clone of it is fitted.
     nominal : sequence of str or int, default=()
-        Columns, by name or position, whose numbers are codes without order: River gets them as text.
+        Columns, by name or position, whose numbers are codes without order: they are passed to River as text.
 
     Attributes
     ----------
     model_ : river.base.Classifier
-        The River model that learned.
+        The fitted River model.
     classes_ : ndarray
-        The classes, in the order in which they were announced or came.
+        The classes, in the order in which they were announced or first occurred.
     n_features_in_ : int
         Number of columns of the instances.
     n_steps_ : int
         Number of labelled instances learned from.
     n_missing_ : int
-        Number of missing values, which River was not told of.
+        Number of missing values, which were not passed to River.
 
     Notes
     -----
-    River's trees sort the names of columns and the labels, so both decide between ties and what a seed draws. With
-    nominal columns they also depend on the order of sets of text: set PYTHONHASHSEED for runs that repeat exactly.
+    River's trees sort column names and labels, so both influence ties and random draws. With nominal columns they also
+    depend on the iteration order of sets of strings: set PYTHONHASHSEED for exactly repeatable runs.
 
     Examples
     --------
@@ -58,18 +58,18 @@ class RiverClassifier(ForeignClassifier):
     def _checked_parameters(self) -> dict[str, Any]:
         lacks = [name for name in ("learn_one", "predict_one", "clone", "_multiclass") if not hasattr(self.model, name)]
         if isinstance(self.model, type) or lacks:
-            raise ConfigError(f"model must be a classifier of River, such as GaussianNB(); got {self.model!r}")
+            raise ConfigError(f"model must be a River classifier, such as GaussianNB(); got {self.model!r}")
         if isinstance(self.nominal, str):
-            raise ConfigError(f"nominal must be a sequence of names or positions; got the word {self.nominal!r}")
+            raise ConfigError(f"nominal must be a sequence of names or positions; got the text {self.nominal!r}")
         return {"model": self.model, "nominal": list(self.nominal)}
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> RowLearner:
-        nominal = [self._columns[j] for j in positions(self._columns, parameters["nominal"])]
+        nominal = [self._columns[j] for j in column_positions(self._columns, parameters["nominal"])]
         return RowLearner(RiverModel(parameters["model"].clone(), self._columns, nominal))
 
 
 class RiverModel:
-    """A model of River: see `ForeignModel`."""
+    """A River model with the methods of `ForeignModel`."""
 
     def __init__(self, model: Any, columns: list[str], nominal: list[str]) -> None:
         self.trained = model
@@ -79,19 +79,19 @@ class RiverModel:
         self.classes: list[Any] = []
         self._is_multiclass = bool(model._multiclass)
         self._has_probabilities = True
-        self._follows_them = _follows_probabilities(model)
+        self._predicts_most_probable = _predicts_most_probable(model)
 
-    def check_room(self) -> None:
-        """Refuse a third class, if the model knows two only."""
+    def check_can_add_class(self) -> None:
+        """Raise a DataError at a third class if the model is binary."""
         if len(self.classes) == 2 and not self._is_multiclass:
             raise DataError(
-                f"{self.name} knows two classes only, and there is a third; wrap it in "
+                f"{self.name} supports two classes only, and there is a third; wrap it in "
                 "river.multiclass.OneVsRestClassifier"
             )
 
-    def instance(self, row: list[float]) -> dict[str, float | str]:
-        """Return a row by the names of its columns, without what is missing."""
-        # A value that is missing does not equal itself.
+    def to_instance(self, row: list[float]) -> dict[str, float | str]:
+        """Return a row as a dictionary by column name, without missing values."""
+        # NaN does not equal itself.
         x: dict[str, Any] = {
             name: value
             for name, value in zip(self._columns, row, strict=True)
@@ -102,56 +102,56 @@ class RiverModel:
                 x[name] = str(x[name])
         return x
 
-    def ask(self, instance: dict[str, float | str]) -> tuple[int, list[float] | None]:
-        """Return the class predicted, -1 if there is none, and what each is given, if that is known."""
-        shares: dict[Any, float] = {}
+    def predict(self, instance: dict[str, float | str]) -> tuple[int, list[float] | None]:
+        """Return the predicted class position and the probabilities of all classes, None if the model has none."""
+        by_label: dict[Any, float] = {}
         if self._has_probabilities:
             try:
-                shares = self.trained.predict_proba_one(instance)
+                by_label = self.trained.predict_proba_one(instance)
             except NotImplementedError:
-                self._has_probabilities = self._follows_them = False
-        if self._follows_them:
-            prediction = max(shares, key=shares.__getitem__, default=None)
+                self._has_probabilities = self._predicts_most_probable = False
+        if self._predicts_most_probable:
+            prediction = max(by_label, key=by_label.__getitem__, default=None)
         else:
             prediction = self.trained.predict_one(instance)
-        known = self._names()
-        given = [shares.get(name, 0.0) for name in known]
-        # Nothing is predicted at first, and one of two classes perhaps before it is known.
-        place = known.index(prediction) if prediction in known else given.index(max(given))
-        return place, given if self._has_probabilities else None
+        labels = self._river_labels()
+        probabilities = [by_label.get(label, 0.0) for label in labels]
+        # At first River predicts None; a binary model may predict a class that has not occurred yet.
+        position = labels.index(prediction) if prediction in labels else probabilities.index(max(probabilities))
+        return position, probabilities if self._has_probabilities else None
 
     def learn(self, instance: dict[str, float | str], label: int) -> None:
         """Learn the label of an instance."""
-        self.trained.learn_one(instance, self._names()[label])
+        self.trained.learn_one(instance, self._river_labels()[label])
 
-    def _names(self) -> Sequence[Any]:
-        """Return what the model calls the classes: some know False and True only, which are 0 and 1."""
+    def _river_labels(self) -> Sequence[Any]:
+        """Return the labels that River uses: for a binary model 0 and 1, which equal False and True."""
         return self.classes if self._is_multiclass else range(len(self.classes))
 
 
-def _follows_probabilities(model: Any) -> bool:
-    """Return whether a model predicts what is most probable, so that it need be asked only once."""
-    river = _river()
+def _predicts_most_probable(model: Any) -> bool:
+    """Return whether `predict_one` returns the most probable label, so that calling it is unnecessary."""
+    river = _import_river()
     while isinstance(model, river.compose.Pipeline):
         model = list(model.steps.values())[-1]
     return getattr(type(model), "predict_one", None) is river.base.Classifier.predict_one
 
 
 def constructor(kind: str) -> Callable[..., RiverClassifier]:
-    """Return what makes a River classifier of some kind; its parameters are River's, `random_state` is the seed.
+    """Return a function that makes a River classifier; its parameters are River's, with `random_state` for the seed.
 
     Parameters
     ----------
     kind : {"arf", "srp", "hat", "lb", "lr"}
         Adaptive random forest, streaming random patches, Hoeffding adaptive tree, leveraging bagging of Hoeffding
-        trees, logistic regression on standardised columns.
+        trees, or logistic regression on standardised columns.
 
     Returns
     -------
     callable
-        What makes it.
+        The function, which returns a `RiverClassifier`.
     """
-    river = _river()
+    river = _import_river()
     model = {
         "arf": river.forest.ARFClassifier,
         "srp": river.ensemble.SRPClassifier,
@@ -170,11 +170,11 @@ def constructor(kind: str) -> Callable[..., RiverClassifier]:
             made = river.preprocessing.StandardScaler() | river.multiclass.OneVsRestClassifier(made)
         return RiverClassifier(made, nominal)
 
-    return resembling(make, model, seed="seed", extra=RiverClassifier)
+    return copy_signature(make, model, seed="seed", extra=RiverClassifier)
 
 
-def _river() -> Any:
-    """Import River, and what is used of it."""
+def _import_river() -> Any:
+    """Import River and the packages of it that are used here; raise a MissingExtraError if it is not installed."""
     try:
         import river.compose  # noqa: PLC0415  # an extra may be missing
         import river.ensemble  # noqa: PLC0415

@@ -1,9 +1,16 @@
-"""Published streams by name: what each is, where it comes from, and what to beware of.
+"""Published streams by name: their columns and classes, where they come from, and their caveats.
 
-`driftline.streams.load` reads them; ``driftline data`` shows all this in a terminal.
+`driftline.streams.load` reads them; ``driftline data`` shows their descriptions in a terminal.
 """
 
-from driftline.streams.catalogue.datasets import Column, Dataset, Original, Statistics, describe, names
+from driftline.streams.catalogue.datasets import (
+    Dataset,
+    DatasetColumn,
+    DatasetStatistics,
+    OriginalFile,
+    describe,
+    names,
+)
 from driftline.streams.catalogue.loading import load
 
-__all__ = ["Column", "Dataset", "Original", "Statistics", "describe", "load", "names"]
+__all__ = ["Dataset", "DatasetColumn", "DatasetStatistics", "OriginalFile", "describe", "load", "names"]

@@ -3,32 +3,32 @@
 import re
 import tomllib
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from driftline.errors import ConfigError
+from driftline.utils.suggestions import close_names, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DatasetColumn:
     """A column of a published stream.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the column.
     kind : {"numeric", "binary", "nominal"}
-        Numbers; 0 and 1; or codes without order.
+        Numbers; 0 and 1; or codes of categories, which have no order.
     meaning : str
-        What it holds, where the name does not say.
+        What the column contains, if the name does not say it.
     values : tuple of str
-        What the codes of a nominal column stand for, in their order.
+        The categories of a nominal column, in the order of their codes.
     code : int
-        The code of the first of ``values``.
+        The code of the first category.
     leaks : bool
-        Whether it decides the label, so that a classifier should not see it.
+        Whether the column determines the label, so that a classifier should not see it.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """Numbers that identify a stream.
+class DatasetStatistics:
+    """Counts and simple error rates by which a published stream can be recognised.
 
     Attributes
     ----------
     rows, columns, classes : int
-        How many.
+        Number of rows, columns and classes.
     majority : float
         Share of the largest class, in percent.
     no_change : float
@@ -61,19 +61,19 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Original:
-    """A file as its authors or somebody else publish it.
+class OriginalFile:
+    """A file as it is published on the web.
 
     Attributes
     ----------
     name : str
         Name of the file.
     address : str
-        Where it is.
+        Its URL.
     sha256 : str, optional
-        Its digest, where that is known.
+        Digest of the file, if known.
     by_hand : bool
-        Whether the address is that of a page, on which a person has to look for the file.
+        Whether the address is a web page from which a person has to download the file.
     """
 
     name: str
@@ -86,43 +86,43 @@ class Original:
 class Dataset:
     """A published stream.
 
-    Its normal form is an .npz file of `X` (rows in the order of the stream; single precision where that loses nothing)
-    and `y` (labels 0, 1, …). Nothing in it is scaled, shuffled or filled in.
+    The original files are converted to one .npz file with the arrays `X` (rows in the order of the stream; single
+    precision if that loses nothing) and `y` (labels 0, 1, …). Nothing is scaled, shuffled or filled in.
 
     Attributes
     ----------
     name, title : str
-        What it is called, and what is to be predicted.
+        Short name; description and question in one line.
     file : str
-        Name of the file of the normal form.
-    columns : tuple of Column
-        The columns of the normal form.
+        Name of the converted file.
+    columns : tuple of DatasetColumn
+        The columns of `X`.
     classes : tuple of str
-        What the labels 0, 1, … stand for.
+        Meaning of the labels 0, 1, …
     citation, licence, derivation : str
-        Whom to cite; what is allowed, as far as stated; how the normal form is made from the originals.
+        The publication to cite; the licence, if one is stated; how the converted file is made from the originals.
     home : tuple of str
-        Pages of the original.
+        Web pages of the original data.
     format : {"table", "csv", "arff"}
-        What the originals are.
+        Format of the original files.
     labels : tuple of str
-        The labels in the originals, in the order of ``classes``.
-    originals : tuple of tuple of Original
-        The files that are needed, together; each further tuple is another place to have them from.
-    published, measured : Statistics, optional
-        As the paper and the README of its code have them, and as they are in the normal form.
+        The labels in the original files, in the order of ``classes``.
+    originals : tuple of tuple of OriginalFile
+        Each inner tuple is a complete set of original files; the sets are tried in this order.
+    published, measured : DatasetStatistics, optional
+        Statistics according to the paper and the README of its code; statistics of the converted file.
     sha256, content : str, optional
-        Digests of the normal form: of its file as first made, and of its arrays however they are compressed.
+        Digest of the converted file as first made; digest of its arrays, whatever the compression.
     counts : tuple of int
-        Rows of each class, where no digest is known.
-    traps, notes : tuple of str
-        What to beware of; what else to know.
+        Number of rows of each class, given if no digest is known.
+    caveats, notes : tuple of str
+        Warnings for users; other remarks.
     """
 
     name: str
     title: str
     file: str
-    columns: tuple[Column, ...]
+    columns: tuple[DatasetColumn, ...]
     classes: tuple[str, ...]
     citation: str
     licence: str
@@ -130,18 +130,18 @@ class Dataset:
     home: tuple[str, ...]
     format: str
     labels: tuple[str, ...]
-    originals: tuple[tuple[Original, ...], ...]
-    published: Statistics | None = None
-    measured: Statistics | None = None
+    originals: tuple[tuple[OriginalFile, ...], ...]
+    published: DatasetStatistics | None = None
+    measured: DatasetStatistics | None = None
     sha256: str | None = None
     content: str | None = None
     counts: tuple[int, ...] = ()
-    traps: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
-        """Number of rows of the normal form."""
+        """Number of rows of the converted file."""
         return sum(self.counts) if self.measured is None else self.measured.rows
 
 
@@ -151,7 +151,7 @@ def names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Those of the paper in its order, then the others.
+        The streams of the paper in its order, then the others.
 
     Examples
     --------
@@ -162,17 +162,17 @@ def names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> Dataset:
-    """Return what is known of a published stream.
+    """Return the description of a published stream.
 
     Parameters
     ----------
     name : str
-        Its name.
+        Name of the stream.
 
     Returns
     -------
     Dataset
-        Its record.
+        The description.
 
     Examples
     --------
@@ -183,9 +183,8 @@ def describe(name: str) -> Dataset:
     try:
         return _catalogue()[name]
     except KeyError:
-        close = get_close_matches(str(name), _catalogue(), n=3)
-        hint = f"did you mean {' or '.join(close)}? " if close else ""
-        raise ConfigError(f"there is no published stream {name!r}; {hint}'driftline data list' lists all") from None
+        hint = did_you_mean(close_names(str(name), _catalogue()))
+        raise ConfigError(f"there is no published stream {name!r} ('driftline data list' lists all){hint}") from None
 
 
 @cache
@@ -197,17 +196,17 @@ def _catalogue() -> dict[str, Dataset]:
 def _dataset(name: str, entry: dict[str, Any]) -> Dataset:
     read: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
     read["columns"] = tuple(column for group in entry["columns"] for column in _columns(**group))
-    read["originals"] = tuple(tuple(Original(**file) for file in place) for place in entry["originals"])
+    read["originals"] = tuple(tuple(OriginalFile(**file) for file in place) for place in entry["originals"])
     for key in ("published", "measured"):
         if key in entry:
-            read[key] = Statistics(**entry[key])
+            read[key] = DatasetStatistics(**entry[key])
     return Dataset(name=name, **read)
 
 
-def _columns(names: str, values: str = "", **rest: Any) -> list[Column]:
-    """Return the columns that a group stands for: names with spaces between them, 'word{1..99}' for 99 of them."""
+def _columns(names: str, values: str = "", **rest: Any) -> list[DatasetColumn]:
+    """Return the columns that a group describes: names separated by spaces; 'word{1..99}' means 99 columns."""
     expanded = []
     for name in names.split():
-        run = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}", name)
-        expanded += [f"{run[1]}{i}" for i in range(int(run[2]), int(run[3]) + 1)] if run else [name]
-    return [Column(name, values=tuple(values.split()), **rest) for name in expanded]
+        numbered = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}", name)
+        expanded += [f"{numbered[1]}{i}" for i in range(int(numbered[2]), int(numbered[3]) + 1)] if numbered else [name]
+    return [DatasetColumn(name, values=tuple(values.split()), **rest) for name in expanded]

@@ -1,4 +1,4 @@
-"""Downloads: with progress, retries and a limit to waiting; a file is there whole or not at all."""
+"""Downloads with a progress bar, retries and a timeout; a partial file is never left behind."""
 
 import logging
 from collections.abc import Iterator
@@ -7,57 +7,57 @@ from pathlib import Path
 from types import ModuleType
 
 from driftline.errors import DownloadError, MissingExtraError
-from driftline.streams.catalogue.datasets import Original
+from driftline.streams.catalogue.datasets import OriginalFile
 from driftline.utils.progress import ProgressBar
 
-RETRIES = 2
-"""How often a download that breaks off is begun again, after waits of one and two seconds."""
+MAX_RETRIES = 2
+"""Number of times an interrupted download is restarted, after one and two seconds."""
 
 
-def fetch_file(original: Original, folder: Path, *, timeout: float) -> Path:
-    """Fetch a file.
+def fetch_file(original: OriginalFile, folder: Path, *, timeout: float) -> Path:
+    """Download a file.
 
     Parameters
     ----------
-    original : Original
+    original : OriginalFile
         The file.
     folder : Path
-        Where to put it.
+        Folder to write it to.
     timeout : float
-        How many seconds to wait for the server at most, whenever it is silent.
+        Longest time in seconds without an answer from the server.
 
     Returns
     -------
     Path
-        The file, whole.
+        The complete file.
     """
     pooch = import_pooch()
     from requests.exceptions import HTTPError, RequestException  # noqa: PLC0415  # comes with pooch
 
-    def _fetch(url: str, output_file: str, keeper: object) -> None:
+    def _fetch(url: str, output_file: str, caller: object) -> None:
         with ExitStack() as stack:
-            bar = _Bar(original.name, stack)
+            bar = _PoochBar(original.name, stack)
             try:
-                pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=timeout)(url, output_file, keeper)
+                pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=timeout)(url, output_file, caller)
             except HTTPError as error:
                 if error.response is not None and error.response.status_code < 500:
-                    raise DownloadError(f"{url}: {_reason(error, timeout)}") from error  # which pooch does not retry
+                    raise DownloadError(f"{url}: {_reason(error, timeout)}") from error  # pooch does not retry this
                 raise
 
     names = {original.name: original.sha256}, {original.name: original.address}
     try:
         with _quiet(pooch.get_logger()):
             return Path(
-                pooch.Pooch(folder, "", *names, retry_if_failed=RETRIES).fetch(original.name, downloader=_fetch)
+                pooch.Pooch(folder, "", *names, retry_if_failed=MAX_RETRIES).fetch(original.name, downloader=_fetch)
             )
     except RequestException as error:
         raise DownloadError(f"{original.address}: {_reason(error, timeout)}") from error
     except ValueError as error:
-        raise DownloadError(f"{original.address}: the file has another sha256 than {original.sha256}") from error
+        raise DownloadError(f"{original.address}: the sha256 of the file is not {original.sha256}") from error
 
 
 def import_pooch() -> ModuleType:
-    """Return pooch, or say how to install it.
+    """Import pooch; if it is missing, raise an error that says how to install it.
 
     Returns
     -------
@@ -72,15 +72,15 @@ def import_pooch() -> ModuleType:
     return module
 
 
-class _Bar:
-    """The bar that pooch wants, which hears of the total when the server has answered, as one of ours.
+class _PoochBar:
+    """Progress bar with the methods that pooch calls; pooch sets `total` when the server has answered.
 
     Parameters
     ----------
     name : str
         Name of the file.
     stack : ExitStack
-        Ends the bar, however the download ends.
+        Closes the bar when the download ends, also if it fails.
     """
 
     def __init__(self, name: str, stack: ExitStack) -> None:
@@ -89,12 +89,12 @@ class _Bar:
         self._bar: ProgressBar | None = None
 
     def update(self, amount: int) -> None:
-        """Say that more is done.
+        """Advance the bar.
 
         Parameters
         ----------
         amount : int
-            Bytes: pooch counts whole chunks, of which the last is not, and after `reset` all of it once more.
+            Number of bytes. Pooch counts the last chunk as a whole one, and repeats the total after `reset`.
         """
         if self._bar is None:
             self._bar = self._stack.enter_context(
@@ -105,17 +105,17 @@ class _Bar:
         self._bar.advance(amount)
 
     def reset(self) -> None:
-        """Hear that all is done."""
+        """Mark the download as complete; called by pooch at the end."""
         self._done = self.total
 
     def close(self) -> None:
-        """End the bar."""
+        """Close the bar; called by pooch at the end."""
         self._stack.close()
 
 
 @contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep pooch from announcing what the progress bar shows."""
+    """Silence pooch's log messages: the progress bar shows the same."""
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
@@ -125,16 +125,16 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 
 def _reason(error: Exception, timeout: float) -> str:
-    """Return what went wrong between here and the server, in a few words."""
+    """Return the reason for a failed download in a few words."""
     from requests.exceptions import ChunkedEncodingError, ConnectionError, Timeout  # noqa: A004, PLC0415
 
     response = getattr(error, "response", None)
     if response is not None:
-        return f"the server answers {response.status_code} {response.reason}"
-    if isinstance(error, Timeout) or "timed out" in str(error):  # in mid-file, requests has no Timeout
-        return f"the server is silent for {timeout:g} seconds"
+        return f"the server answered {response.status_code} {response.reason}"
+    if isinstance(error, Timeout) or "timed out" in str(error):  # requests raises no Timeout in mid-file
+        return f"no answer from the server for {timeout:g} seconds"
     if isinstance(error, ChunkedEncodingError):
-        return "the connection breaks before the end of the file"
+        return "the connection broke before the end of the file"
     if isinstance(error, ConnectionError):
         return "there is no connection to the server"
     return str(error)

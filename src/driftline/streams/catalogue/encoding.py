@@ -1,36 +1,36 @@
-"""A published stream as a classifier should see it: without columns that give the label away, codes spread out."""
+"""Published streams prepared for classifiers: without columns that determine the label, with one-hot encoding."""
 
 import numpy as np
 
-from driftline.streams.catalogue.datasets import Column
+from driftline.streams.catalogue.datasets import DatasetColumn
 from driftline.streams.derived import DerivedStream
 from driftline.streams.protocol import Stream
 from driftline.types import Matrix, Vector
 
 
 class EncodedStream(DerivedStream):
-    """Some columns of a stream, the nominal ones as one column of 0 and 1 for each of their values.
+    """A published stream without the columns that determine the label, and with nominal columns one-hot encoded.
 
     Parameters
     ----------
     stream : Stream
-        The stream, its nominal columns as codes.
-    columns : tuple of Column
-        What its columns are.
+        The stream, with codes in its nominal columns.
+    columns : tuple of DatasetColumn
+        Descriptions of its columns.
     with_leaks : bool
-        Whether to keep the columns that decide the label.
+        Whether to keep the columns that determine the label.
     onehot : bool
-        Whether to spread nominal columns out.
+        Whether to replace each nominal column by one column of 0 and 1 for each of its categories.
 
     Attributes
     ----------
     name, columns, n_rows
-        See `Stream`. The columns of airline AA and so on are called "airline=AA" and so on.
+        See `Stream`. The column for the category AA of the column airline is called "airline=AA".
 
     Examples
     --------
     >>> from driftline.streams import ArrayStream
-    >>> columns = (Column("suit", "nominal", values=("hearts", "spades"), code=1), Column("rank"))
+    >>> columns = (DatasetColumn("suit", "nominal", values=("hearts", "spades"), code=1), DatasetColumn("rank"))
     >>> stream = EncodedStream(ArrayStream([[2, 13], [1, 7]], [0, 1]), columns, with_leaks=False, onehot=True)
     >>> stream.columns
     ('suit=hearts', 'suit=spades', 'rank')
@@ -39,7 +39,7 @@ class EncodedStream(DerivedStream):
            [ 1.,  0.,  7.]])
     """
 
-    def __init__(self, stream: Stream, columns: tuple[Column, ...], *, with_leaks: bool, onehot: bool) -> None:
+    def __init__(self, stream: Stream, columns: tuple[DatasetColumn, ...], *, with_leaks: bool, onehot: bool) -> None:
         self._parts = [
             (position, column if onehot and column.kind == "nominal" else None)
             for position, column in enumerate(columns)
@@ -56,7 +56,7 @@ class EncodedStream(DerivedStream):
         return np.hstack([_encode(rows[:, position], column) for position, column in self._parts])
 
 
-def _encode(values: Vector, column: Column | None) -> Matrix:
+def _encode(values: Vector, column: DatasetColumn | None) -> Matrix:
     if column is None:
         return values[:, np.newaxis]
     codes = column.code + np.arange(len(column.values))

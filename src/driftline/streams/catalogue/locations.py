@@ -1,4 +1,4 @@
-"""Where published streams are looked for: the folder that DRIFTLINE_DATA names, then the user's cache."""
+"""Where published streams are searched for: the folder named by DRIFTLINE_DATA, then the user's cache."""
 
 import os
 from contextlib import suppress
@@ -11,17 +11,17 @@ from driftline.streams.catalogue.download import import_pooch
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Files of a published stream.
+class DatasetFiles:
+    """Files of a published stream on this computer.
 
     Attributes
     ----------
     place : {"data folder", "cache"}
-        Where they are.
+        The kind of folder that they are in.
     paths : tuple of Path
-        The file of the normal form, or the originals.
+        The converted file, or the original files.
     is_original : bool
-        Which of the two.
+        Whether they are the original files.
     """
 
     place: str
@@ -29,39 +29,43 @@ class Found:
     is_original: bool
 
 
-def folders() -> dict[str, Path]:
-    """Return the folders in which streams are looked for, in that order.
+def search_folders() -> dict[str, Path]:
+    """Return the folders in which streams are searched for, in this order.
 
     Returns
     -------
     dict
-        From "data folder" and "cache" to the folders, if they are known; the second need not exist yet.
+        Folders by the names "data folder" (if DRIFTLINE_DATA is set) and "cache" (if pooch is installed or
+        DRIFTLINE_CACHE is set). The cache need not exist yet.
     """
     found = {}
     data = os.environ.get("DRIFTLINE_DATA")
     if data:
         found["data folder"] = Path(data).expanduser().absolute()
         if not found["data folder"].is_dir():
-            raise ConfigError(f"DRIFTLINE_DATA is {data!r}, which is not a folder; name one that exists, or unset it")
+            raise ConfigError(
+                f"DRIFTLINE_DATA is {data!r}, which is not a folder; set it to one that exists, or unset it"
+            )
     with suppress(MissingExtraError):
         found["cache"] = cache_folder()
     return found
 
 
 def cache_folder() -> Path:
-    """Return the folder into which downloaded streams go.
+    """Return the folder for downloaded streams.
 
     Returns
     -------
     Path
-        The one that DRIFTLINE_CACHE names, or that of the system's conventions; it need not exist yet.
+        The folder named by DRIFTLINE_CACHE, or else the usual cache folder of the operating system. It need not
+        exist yet.
     """
     named = os.environ.get("DRIFTLINE_CACHE")
     return Path(named).expanduser().absolute() if named else Path(import_pooch().os_cache("driftline"))
 
 
-def find(dataset: Dataset) -> Found | None:
-    """Return where a published stream is: its normal form, or else its originals, put there by hand.
+def find_dataset(dataset: Dataset) -> DatasetFiles | None:
+    """Return the files of a published stream on this computer: the converted file, or else the original files.
 
     Parameters
     ----------
@@ -70,21 +74,21 @@ def find(dataset: Dataset) -> Found | None:
 
     Returns
     -------
-    Found or None
-        None if it is nowhere.
+    DatasetFiles or None
+        None if there are none.
     """
-    places = folders()
+    places = search_folders()
     for place, folder in places.items():
         if (folder / dataset.file).is_file():
-            return Found(place, (folder / dataset.file,), is_original=False)
+            return DatasetFiles(place, (folder / dataset.file,), is_original=False)
     for place, folder in places.items():
         for originals in dataset.originals:
-            paths = tuple(_packed_or_not(folder / original.name) for original in originals)
+            paths = tuple(_unpacked_if_exists(folder / original.name) for original in originals)
             if all(path.is_file() for path in paths):
-                return Found(place, paths, is_original=True)
+                return DatasetFiles(place, paths, is_original=True)
     return None
 
 
-def _packed_or_not(path: Path) -> Path:
+def _unpacked_if_exists(path: Path) -> Path:
     unpacked = path.with_suffix("") if path.suffix in (".zip", ".gz") else path
     return unpacked if unpacked.is_file() else path

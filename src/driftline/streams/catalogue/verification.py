@@ -1,4 +1,4 @@
-"""Whether a file is the published stream that it is taken for."""
+"""Verification that a file contains the published stream that it should contain."""
 
 import hashlib
 from pathlib import Path
@@ -11,8 +11,8 @@ from driftline.streams.files.npz import ArrayReader, NpzStream, opened
 from driftline.streams.protocol import BLOCK_ROWS
 
 
-def check(dataset: Dataset, path: Path) -> None:
-    """Refuse a file that is not the normal form of a published stream.
+def check_dataset_file(dataset: Dataset, path: Path) -> None:
+    """Raise a DataError if a file is not the converted file of a published stream.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def check(dataset: Dataset, path: Path) -> None:
     path : Path
         The file.
     """
-    reason = mismatch(dataset, path)
+    reason = find_mismatch(dataset, path)
     if reason:
         raise DataError(
             f"{path} is not the stream {dataset.name}: {reason}. "
@@ -29,11 +29,12 @@ def check(dataset: Dataset, path: Path) -> None:
         )
 
 
-def mismatch(dataset: Dataset, path: Path) -> str | None:
-    """Return why a file is not the normal form of a published stream, or None if it is.
+def find_mismatch(dataset: Dataset, path: Path) -> str | None:
+    """Return the difference between a file and the converted file of a published stream; None if there is none.
 
-    It is by the digest of the file, if that is the one first made; else by that of its content, since the same arrays
-    can be compressed in many ways; where no digest is known, by its rows, columns and counts of the classes.
+    The digest of the file is compared first. If it differs, the digest of the arrays is compared, because the same
+    arrays can be compressed in many ways. If no digest is known, the numbers of rows, columns and rows of each class
+    are compared.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def mismatch(dataset: Dataset, path: Path) -> str | None:
     Returns
     -------
     str or None
-        What was expected, and what is there.
+        The expected and the actual digest or numbers.
     """
     try:
         with path.open("rb") as file:
@@ -56,7 +57,7 @@ def mismatch(dataset: Dataset, path: Path) -> str | None:
     found: object
     expected: object
     if dataset.content is None:
-        what, expected = "rows, columns and counts of the classes", (dataset.rows, len(dataset.columns), dataset.counts)
+        what, expected = "rows, columns and rows of each class", (dataset.rows, len(dataset.columns), dataset.counts)
         found = _counts(path, len(dataset.counts))
     else:
         what, expected, found = "arrays with the digest", dataset.content, content_digest(path)
@@ -64,7 +65,7 @@ def mismatch(dataset: Dataset, path: Path) -> str | None:
 
 
 def content_digest(path: Path) -> str:
-    """Return the sha256 of the types, shapes and numbers of `X` and `y`, however the file is compressed.
+    """Return the sha256 of the types, shapes and numbers of `X` and `y`, whatever the compression of the file.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def content_digest(path: Path) -> str:
     str
         64 hexadecimal digits.
     """
-    NpzStream(path)  # refuses a file that is none
+    NpzStream(path)  # raises a DataError if this is not such a file
     digest = hashlib.sha256()
     with opened(path) as archive:
         for key in ("X", "y"):

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from reprlib import repr as brief
 
 from driftline.errors import ConfigError, DataError
 from driftline.streams.files.options import Numeral, Options
+from driftline.utils.suggestions import close_names, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,8 @@ def _position(wanted: str | int, found: Sequence[str], names: Sequence[str], rol
         raise DataError(f"{role}={wanted!r} is the name of {found.count(wanted)} columns; pass the position instead")
     if wanted in names:
         return names.index(wanted)
-    close = [name for name in names if name.lower() == wanted.lower()] or get_close_matches(wanted, names, n=3)
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"the columns are {_listed(names)}"
-    raise DataError(f"{role}={wanted!r} is the name of no column; {hint}")
+    hint = did_you_mean(map(repr, close_names(wanted, names))) or f"; the columns are {_listed(names)}"
+    raise DataError(f"{role}={wanted!r} is the name of no column{hint}")
 
 
 def _listed(names: Sequence[str]) -> str:

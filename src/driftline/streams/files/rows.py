@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from driftline.streams.files.roles import different
 from driftline.streams.files.source import Source
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Matrix
+from driftline.utils.suggestions import close_names
 
 MOST_NAMED = 5
 """Most columns that an error names."""
@@ -181,5 +181,5 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _hint(missing: str, names: Sequence[str]) -> str:
-    close = get_close_matches(missing, names, n=1)
+    close = close_names(missing, names)
     return f"; is {close[0]!r} {missing!r}?" if close else f"; it has {', '.join(map(repr, names[: 2 * MOST_NAMED]))}"

@@ -1,1 +1,1 @@
-"""Synthetic streams whose distribution is known at every step."""
+"""Synthetic streams from distributions that are known at every time step."""

@@ -1,4 +1,4 @@
-"""The Gaussians that a distribution is made of."""
+"""The components of a mixture of Gaussians."""
 
 from dataclasses import dataclass
 
@@ -9,19 +9,19 @@ from driftline.types import Labels, Matrix, Vector
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianComponents:
-    """The k Gaussian components of a mixture at n times, in d features.
+    """The k components of a mixture of Gaussians at n times, in d features.
 
     Attributes
     ----------
     labels : ndarray of shape (k,)
-        The label that comes with each component, from 0 up. Every class has a component, of weight 0 where it
-        cannot occur.
+        Label of each component: 0, 1, … Every class has a component; its weight is 0 while the class cannot occur.
     weights : ndarray of shape (n, k)
-        Probability of each component; n may be 1 in this and the other two, for what stays the same.
+        Probability of each component. The length n is 1 if the weights are the same at all times; likewise for the
+        means and deviations.
     means : ndarray of shape (n, k, d)
-        Mean of each.
+        Mean of each component.
     deviations : ndarray of shape (n, k, d)
-        Standard deviations of its features, which are independent; d may be 1, for what is the same in all.
+        Standard deviations of the features, which are independent. The length d is 1 if they are all the same.
     """
 
     labels: Labels
@@ -40,7 +40,7 @@ class GaussianComponents:
         return int(self.means.shape[2])
 
     def label_probabilities(self) -> Matrix:
-        """Return p(y) at each time, a row each.
+        """Return p(y) at each time, one row for each time.
 
         Returns
         -------
@@ -50,7 +50,7 @@ class GaussianComponents:
         return self.weights @ self._membership()
 
     def expectations(self) -> Vector:
-        """Return τ = p(y) E[x | y] at each time, a matrix each.
+        """Return τ = p(y) E[x | y] at each time, one matrix for each time.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class GaussianComponents:
         n_rows : int
             Number of times.
         rng : Generator
-            Source of one uniform number a row, and then of d normal ones.
+            Source of one uniform number for each row, then of d normal numbers for each row.
 
         Returns
         -------
@@ -78,13 +78,14 @@ class GaussianComponents:
             Labels.
         """
         shape = n_rows, *self.means.shape[1:]
-        reached = np.cumsum(self.weights, axis=1)
-        # A number below 1 times the total stays below the total: a component of weight 0 is never chosen.
-        chosen = np.sum(reached <= rng.random((n_rows, 1)) * reached[:, -1:], axis=1)
-        each = np.arange(n_rows), chosen
+        cumulative = np.cumsum(self.weights, axis=1)
+        # The uniform number is below 1, so its product is below the total: a component of weight 0 is never drawn.
+        drawn = np.sum(cumulative <= rng.random((n_rows, 1)) * cumulative[:, -1:], axis=1)
+        index = np.arange(n_rows), drawn
         noise = rng.standard_normal((n_rows, shape[2]))
-        noise *= np.broadcast_to(self.deviations, shape)[each]
-        return np.broadcast_to(self.means, shape)[each] + noise, self.labels[chosen]
+        noise *= np.broadcast_to(self.deviations, shape)[index]
+        return np.broadcast_to(self.means, shape)[index] + noise, self.labels[drawn]
 
     def _membership(self) -> Matrix:
+        """Return the matrix with 1 where a component (row) has a label (column), else 0."""
         return np.eye(self.n_classes)[self.labels]

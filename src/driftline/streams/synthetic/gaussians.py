@@ -1,4 +1,4 @@
-"""Synthetic streams whose classes are Gaussian, and whose distribution is known at every step."""
+"""Synthetic distributions with Gaussian classes that move steadily or stand still."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,23 +9,23 @@ from numpy.typing import ArrayLike
 from driftline.errors import ConfigError
 from driftline.streams.synthetic.components import GaussianComponents
 from driftline.streams.synthetic.mixtures import DriftingGaussians
-from driftline.streams.synthetic.parameters import numbers
+from driftline.streams.synthetic.parameters import finite_array
 from driftline.types import Matrix, Vector
 from driftline.utils.validation import whole_number
 
 RADIUS = 4.0
-"""How far the means of the paper's classes are from the origin; the other streams have that scale too."""
+"""Distance of the class means from the origin in the paper's stream; the other streams use the same scale."""
 VARIANCE = 2.0
-"""Variance of the features of the paper's classes."""
+"""Variance of the features in the paper's stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class RotatingGaussians(DriftingGaussians):
-    """The paper's synthetic stream: Gaussian classes whose means swing to and fro on a circle.
+    """The paper's synthetic stream: Gaussian classes whose means move back and forth on a circle.
 
-    At time t = 1, 2, … a label y ∈ {1, 2} comes with probability 1/2 each, and the instance is Gaussian
+    At time t = 1, 2, … the label is y ∈ {1, 2} with probability 1/2 each, and the instance is Gaussian
     with mean ``4 [cos, sin](π((cos(ωt) - 3)/2 + y))`` and variance 2 in both coordinates. Labels are
-    returned as 0 and 1. With c classes, y ∈ {1, …, c} comes with probability 1/c, and 2y/c takes its place in
+    returned as 0 and 1. With c classes, each y ∈ {1, …, c} has probability 1/c, and y is replaced by 2y/c in
     the mean.
 
     Attributes
@@ -53,12 +53,12 @@ class RotatingGaussians(DriftingGaussians):
     n_classes: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
-        object.__setattr__(self, "angular_rate", float(numbers("angular_rate", self.angular_rate, ())))
+        """Check the parameters."""
+        object.__setattr__(self, "angular_rate", float(finite_array("angular_rate", self.angular_rate, ())))
         whole_number("n_classes", self.n_classes, at_least=2)
 
     def components(self, times: Vector) -> GaussianComponents:
-        """Return the components, one a class.
+        """Return the components, one for each class.
 
         Parameters
         ----------
@@ -77,20 +77,20 @@ class RotatingGaussians(DriftingGaussians):
 
 @dataclass(frozen=True, slots=True)
 class MovingClass(DriftingGaussians):
-    """One class moves while the others stand still: the paper's first figure.
+    """One class moves and the others stand still, as in the paper's first figure.
 
-    Class 0 goes around the others at a steady pace: the best rule keeps changing, while only one of the class means
-    does. A learner with one rate of change for everything must either forget what
-    stands still or lose what moves.
+    Class 0 moves around the others at constant speed: the best rule keeps changing, although only one class mean
+    changes. A learner with the same rate of change for all classes either forgets the ones that stand still, or lags
+    behind the one that moves.
 
-    With two classes the other one stands at the origin, and class 0 goes around it at distance 4. With more they
-    stand on a circle of radius 4, and class 0 goes around on one of radius 8. All are equally likely, and their
-    features have variance 2.
+    With two classes, class 1 is at the origin and class 0 moves around it at distance 4. With more classes, classes
+    1, 2, … are on a circle of radius 4 and class 0 moves on a circle of radius 8. All classes are equally likely, and
+    their features have variance 2.
 
     Attributes
     ----------
     angular_rate : float, default=0.01
-        Angle, in radians, by which class 0 moves in a step.
+        Angle in radians by which class 0 moves at each step.
     n_classes : int, default=2
         Number of classes.
 
@@ -111,12 +111,12 @@ class MovingClass(DriftingGaussians):
     n_classes: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
-        object.__setattr__(self, "angular_rate", float(numbers("angular_rate", self.angular_rate, ())))
+        """Check the parameters."""
+        object.__setattr__(self, "angular_rate", float(finite_array("angular_rate", self.angular_rate, ())))
         whole_number("n_classes", self.n_classes, at_least=2)
 
     def components(self, times: Vector) -> GaussianComponents:
-        """Return the components, one a class.
+        """Return the components, one for each class.
 
         Parameters
         ----------
@@ -139,19 +139,19 @@ class MovingClass(DriftingGaussians):
 
 @dataclass(frozen=True, slots=True)
 class DriftingFeatures(DriftingGaussians):
-    """Each feature drifts at a rate of its own.
+    """Each feature drifts at its own rate.
 
     Feature j of class y has mean ``a cos(rates_j t + 2πy/c + πj/d)`` at time t, for y = 0, …, c - 1 and
     j = 0, …, d - 1, with ``a = 4 √(2/d)``, and variance 2; classes are equally likely. The last term of the
-    angle sets the features off against each other, so that classes do not meet in all of them at once: where all
-    rates are the same, and there are two features or more, the means stay at distance 4 from the origin.
+    angle shifts the features against each other, so that classes do not overlap in all features at once: if all
+    rates are equal, and there are two features or more, the means stay at distance 4 from the origin.
 
-    With one rate of change for all features, a learner forgets the slow ones or lags behind the quick ones.
+    A learner with one rate of change for all features forgets the slow ones or lags behind the fast ones.
 
     Attributes
     ----------
     rates : sequence of float, default=(0.0, 0.001, 0.01, 0.1)
-        Angle, in radians, by which each feature moves in a step; as many as there are features.
+        Angle in radians by which each feature moves at each step; one number for each feature.
     n_classes : int, default=2
         Number of classes c.
 
@@ -170,12 +170,12 @@ class DriftingFeatures(DriftingGaussians):
     n_classes: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
-        object.__setattr__(self, "rates", tuple(numbers("rates", self.rates, (None,)).tolist()))
+        """Check the parameters."""
+        object.__setattr__(self, "rates", tuple(finite_array("rates", self.rates, (None,)).tolist()))
         whole_number("n_classes", self.n_classes, at_least=2)
 
     def components(self, times: Vector) -> GaussianComponents:
-        """Return the components, one a class.
+        """Return the components, one for each class.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class DriftingFeatures(DriftingGaussians):
 
 @dataclass(frozen=True, slots=True)
 class GaussianClasses(DriftingGaussians):
-    """Gaussian classes that stand still: a concept, for streams that change from one to another.
+    """Gaussian classes that stand still: a concept, for streams that change from one concept to another.
 
     Attributes
     ----------
@@ -225,36 +225,36 @@ class GaussianClasses(DriftingGaussians):
     probabilities: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
-        # As tuples, so that concepts are equal if their numbers are, and nobody changes them.
-        means = numbers("means", self.means, (None, None))
-        deviations = numbers("deviations", self.deviations)
+        """Check the parameters."""
+        # Tuples, so that concepts with equal numbers are equal, and cannot be changed.
+        means = finite_array("means", self.means, (None, None))
+        deviations = finite_array("deviations", self.deviations)
         if deviations.shape not in ((), means.shape[1:], means.shape) or not np.all(deviations > 0.0):
             raise ConfigError(
-                f"deviations must be positive: one number, one for each of the {means.shape[1]} features, or a row of "
-                f"these for each of the {len(means)} classes; got {self.deviations!r}"
+                f"deviations must be positive: one number, one for each of the {means.shape[1]} features, or one row "
+                f"of features for each of the {len(means)} classes; got {self.deviations!r}"
             )
         object.__setattr__(self, "means", _as_tuples(means))
         object.__setattr__(self, "deviations", _as_tuples(np.broadcast_to(deviations, means.shape)))
         if self.probabilities is not None:
-            p = numbers("probabilities", self.probabilities, (len(means),))
+            p = finite_array("probabilities", self.probabilities, (len(means),))
             if np.any(p < 0.0) or abs(p.sum() - 1.0) > 1e-9:
-                raise ConfigError(f"probabilities must be from 0 up and sum to 1; got {self.probabilities!r}")
+                raise ConfigError(f"probabilities must not be negative and must sum to 1; got {self.probabilities!r}")
             object.__setattr__(self, "probabilities", tuple((p / p.sum()).tolist()))
 
     @classmethod
     def on_circle(cls, n_classes: int = 2, *, turn: float = 0.0) -> Self:
-        """Put equally likely classes of variance 2 on a circle of radius 4, at equal distances.
+        """Return equally likely classes of variance 2, at equal distances on a circle of radius 4.
 
-        Turned by 1/n_classes, each class takes the place of the next: instances come from where they came before,
-        with other labels.
+        With ``turn=1/n_classes`` each class has the place of the next one: the instances have the same distribution as
+        without, but other labels.
 
         Parameters
         ----------
         n_classes : int, default=2
             Number of classes.
         turn : float, default=0.0
-            Part of a full turn from the first axis to class 0.
+            Angle from the first axis to class 0, as a fraction of a full turn.
 
         Returns
         -------
@@ -262,16 +262,16 @@ class GaussianClasses(DriftingGaussians):
             The concept.
         """
         whole_number("n_classes", n_classes, at_least=2)
-        angles = 2.0 * np.pi * (np.arange(n_classes) / n_classes + numbers("turn", turn, ()))
+        angles = 2.0 * np.pi * (np.arange(n_classes) / n_classes + finite_array("turn", turn, ()))
         return cls(_on_circle(angles), np.sqrt(VARIANCE))
 
     def components(self, times: Vector) -> GaussianComponents:
-        """Return the components, one a class.
+        """Return the components, one for each class.
 
         Parameters
         ----------
         times : ndarray of shape (n,)
-            Times, at all of which they are the same.
+            Times; the components are the same at all of them.
 
         Returns
         -------
@@ -289,7 +289,7 @@ def _on_circle(angles: Vector) -> Vector:
 
 
 def _equally_likely(means: Vector) -> GaussianComponents:
-    """Return one component a class, all of the same weight and with the paper's variance."""
+    """Return one component for each class, all with the same weight and the paper's variance."""
     c = means.shape[1]
     deviations = np.full((1, c, 1), np.sqrt(VARIANCE))
     return GaussianComponents(np.arange(c), np.full((1, c), 1.0 / c), means, deviations)

@@ -1,4 +1,4 @@
-"""Integrals over standard normal vectors, by points that spread evenly and can say how wrong they are."""
+"""Integrals over standard normal vectors by quasi-random points, with their standard errors."""
 
 from functools import lru_cache
 
@@ -8,26 +8,27 @@ from scipy.special import ndtr, ndtri
 from driftline.types import Matrix, Vector
 
 N_REPLICATES = 16
-"""Independent estimates of each integral: their spread is its standard error."""
-SMALLEST = 2.0**-53
-"""Probabilities whose quantiles are taken stay this far from 0 and 1."""
-ROUNDING = 1e-12
-"""Coefficients of unit vectors that are smaller than this come from rounding."""
+"""Number of independent estimates of each integral; the standard error is computed from them."""
+MIN_PROBABILITY = 2.0**-53
+"""Smallest distance of a probability from 0 and 1, so that its normal quantile is finite."""
+MAX_ROUNDING_ERROR = 1e-12
+"""Coefficients of unit vectors that are smaller than this are rounding errors, and set to 0."""
 
 
 @lru_cache(maxsize=4)
-def even_points(n_dimensions: int, n_points: int, seed: int = 0) -> Vector:
-    """Return points that fill the unit cube evenly, in replicates that are independent.
+def quasirandom_points(n_dimensions: int, n_points: int, seed: int = 0) -> Vector:
+    """Return independent sets of points, each of which fills the unit cube evenly.
 
-    In each replicate they are ``(shift + i α) mod 1``, i = 1, 2, …, where α_j = g^-j with g^(n+1) = g + 1, the
-    golden ratio of n dimensions. The shift is random: so every point is uniform, and every replicate unbiased.
+    The points of a set are ``(shift + i α) mod 1``, i = 1, 2, …, where α_j = g^-j with g^(n+1) = g + 1, the
+    golden ratio of n dimensions. The shift is random, so every point is uniformly distributed and the mean over a set
+    is an unbiased estimate of an integral.
 
     Parameters
     ----------
     n_dimensions : int
         Number of dimensions n.
     n_points : int
-        Number of points, rounded up to a multiple of `N_REPLICATES`.
+        Total number of points, rounded up to a multiple of `N_REPLICATES`.
     seed : int, default=0
         Seed of the shifts.
 
@@ -43,43 +44,44 @@ def even_points(n_dimensions: int, n_points: int, seed: int = 0) -> Vector:
     shift = np.random.Generator(np.random.PCG64(seed)).random((N_REPLICATES, 1, n_dimensions))
     steps = np.arange(1.0, -(-n_points // N_REPLICATES) + 1.0)
     points: Vector = (shift + steps[:, None] * alpha) % 1.0
-    points.flags.writeable = False  # they are shared
+    points.flags.writeable = False  # the cache returns the same array to all callers
     return points
 
 
-def quantiles(probabilities: Vector) -> Vector:
-    """Return standard normal quantiles, none of them infinite.
+def normal_quantiles(probabilities: Vector) -> Vector:
+    """Return standard normal quantiles, all finite.
 
     Parameters
     ----------
     probabilities : ndarray
-        Probabilities; 0 and 1 are taken for their neighbours.
+        Probabilities; those nearer than `MIN_PROBABILITY` to 0 or 1 are moved to that distance.
 
     Returns
     -------
     ndarray
-        A quantile for each.
+        One quantile for each probability.
     """
-    values: Vector = ndtri(np.clip(probabilities, SMALLEST, 1.0 - SMALLEST))
+    values: Vector = ndtri(np.clip(probabilities, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY))
     return values
 
 
 def outside_probability(normals: Matrix, offsets: Vector, n_points: int) -> Vector:
-    """Return the probability that a standard normal z does not have normals z + offsets > 0 in every row.
+    """Return the probability that a standard normal z violates any of the inequalities normals z + offsets > 0.
 
-    The rows, the one most likely to fail first, are made triangular by a rotation of z. Each then bounds its last
-    coordinate, given those before; so the coordinates are drawn one after the other, each from where the rows
-    hold, and the probabilities of that multiply (Genz, 1992). The last is not drawn: a single row, or a single
-    feature, leaves nothing to the points, and the answer is exact.
+    This is the algorithm of Genz (1992). The inequalities are sorted, the one most likely to be violated first, and
+    made triangular by a rotation of z. Each then bounds one coordinate, given those before. So the coordinates are
+    drawn one after the other, each from the interval in which the inequalities hold, and the probabilities of these
+    intervals are multiplied. The last coordinate need not be drawn: with a single inequality, or a single feature, the
+    result is exact.
 
     Parameters
     ----------
     normals : ndarray of shape (n_rows, n_features)
-        A direction for each row.
+        A normal vector for each inequality.
     offsets : ndarray of shape (n_rows,)
-        A number for each row; not 0 where the direction is.
+        An offset for each inequality; not 0 if the vector is 0.
     n_points : int
-        Number of points for what has no closed form.
+        Number of quasi-random points.
 
     Returns
     -------
@@ -92,19 +94,21 @@ def outside_probability(normals: Matrix, offsets: Vector, n_points: int) -> Vect
         return np.ones(N_REPLICATES)
     if not varies.any():
         return np.zeros(N_REPLICATES)
-    # Scaled first by the largest, because squares may leave the range of floats.
+    # Divided by the largest coefficient first: the squares of large coefficients may overflow.
     normals, offsets = normals[varies] / largest[varies, None], offsets[varies] / largest[varies]
     lengths = np.linalg.norm(normals, axis=1)
     order = np.argsort(offsets / lengths)
     triangle = np.linalg.qr((normals / lengths[:, None])[order].T).R.T
-    return _sequential(np.where(np.abs(triangle) < ROUNDING, 0.0, triangle), (offsets / lengths)[order], n_points)
+    return _sequential(
+        np.where(np.abs(triangle) < MAX_ROUNDING_ERROR, 0.0, triangle), (offsets / lengths)[order], n_points
+    )
 
 
 def _sequential(triangle: Matrix, depths: Vector, n_points: int) -> Vector:
-    """Return replicates of P(not triangle z + depths > 0 in every row), coordinate by coordinate."""
+    """Return estimates of P(triangle z + depths ≤ 0 in some row), coordinate by coordinate."""
     n = triangle.shape[1]
     last = n - 1 - np.argmax(triangle[:, ::-1] != 0.0, axis=1)
-    points = even_points(n - 1, n_points if n > 1 else N_REPLICATES)
+    points = quasirandom_points(n - 1, n_points if n > 1 else N_REPLICATES)
     reached = np.broadcast_to(depths, (*points.shape[:2], depths.size)).copy()
     outside = np.zeros(points.shape[:2])
     for j in range(n):
@@ -115,7 +119,7 @@ def _sequential(triangle: Matrix, depths: Vector, n_points: int) -> Vector:
         missed = np.minimum(ndtr(low) + ndtr(-high), 1.0)
         outside += (1.0 - outside) * missed
         if j < n - 1:
-            z = quantiles(ndtr(low) + points[..., j] * (1.0 - missed))
+            z = normal_quantiles(ndtr(low) + points[..., j] * (1.0 - missed))
             reached += z[..., None] * slopes
     replicates: Vector = outside.mean(axis=1)
     return replicates

@@ -1,4 +1,4 @@
-"""Distributions that change with time and are known at every step: mixtures of Gaussians."""
+"""Mixtures of Gaussians that change with time, and streams drawn from them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -9,19 +9,19 @@ from numpy.typing import ArrayLike
 
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.streams.synthetic.components import GaussianComponents
-from driftline.streams.synthetic.integrals import even_points, quantiles
-from driftline.streams.synthetic.parameters import numbers
+from driftline.streams.synthetic.integrals import normal_quantiles, quasirandom_points
+from driftline.streams.synthetic.parameters import finite_array
 from driftline.streams.synthetic.risk import ErrorProbability, error_of_linear_rule, error_of_rule
 from driftline.types import Block, Labels, Matrix, Vector
 from driftline.utils.validation import whole_number
 
 
 class DriftingGaussians(ABC):
-    """A distribution of instances and labels that is a mixture of Gaussians at every time.
+    """A distribution of instances and labels that changes with time and is a mixture of Gaussians at every time.
 
-    To make one, say what its `components` are; everything else follows from them. Row i of a stream is drawn at
-    time t = i + 1. Labels are 0, 1, …, and the features of τ_t are those of the instance, without intercept. Where
-    `t` may be an array, the answer has its axes first.
+    Subclasses implement `components`; all other methods are computed from it. Row i of a stream is drawn at
+    time t = i + 1. Labels are 0, 1, …, and the features of τ_t are those of the instance, without intercept. If `t` is
+    an array, its axes are the first axes of the result.
     """
 
     __slots__ = ()
@@ -64,7 +64,7 @@ class DriftingGaussians(ABC):
         ndarray of shape (..., n_classes)
             Probability of each class.
         """
-        times = numbers("t", t)
+        times = finite_array("t", t)
         return _at_each(times, self.components(times.ravel()).label_probabilities())
 
     def expectations(self, t: ArrayLike) -> Vector:
@@ -80,7 +80,7 @@ class DriftingGaussians(ABC):
         ndarray of shape (..., n_classes, n_features)
             A row for each class.
         """
-        times = numbers("t", t)
+        times = finite_array("t", t)
         return _at_each(times, self.components(times.ravel()).expectations())
 
     def class_means(self, t: ArrayLike) -> Vector:
@@ -94,7 +94,7 @@ class DriftingGaussians(ABC):
         Returns
         -------
         ndarray of shape (..., n_classes, n_features)
-            A row for each class, of NaN if the class does not occur at that time.
+            A row for each class; NaN if the class does not occur at that time.
         """
         with np.errstate(invalid="ignore"):
             means: Vector = self.expectations(t) / self.label_probabilities(t)[..., None]
@@ -103,8 +103,8 @@ class DriftingGaussians(ABC):
     def linear_error(self, t: float, weights: ArrayLike, intercepts: ArrayLike | None = None) -> ErrorProbability:
         """Return the error probability of the rule argmax_y (weights_y·x + intercepts_y).
 
-        In closed form for two classes, and for one feature. Else it is an integral over at most as many dimensions
-        as there are classes less two, done numerically, with a standard error of about 1e-4 or less.
+        The result is exact for two classes, and for one feature. Otherwise it is a numerical integral over at most
+        ``n_classes - 2`` dimensions, with a standard error of about 1e-4 or less.
 
         Parameters
         ----------
@@ -118,12 +118,12 @@ class DriftingGaussians(ABC):
         Returns
         -------
         ErrorProbability
-            The error probability at time t. Between classes with the same row and intercept the rule is taken to
-            guess.
+            The error probability at time t. Between classes with the same weights and intercept the rule chooses at
+            random.
         """
         components = self._at(t)
-        W = numbers("weights", weights, (components.n_classes, components.n_features))
-        b = np.zeros(len(W)) if intercepts is None else numbers("intercepts", intercepts, (len(W),))
+        W = finite_array("weights", weights, (components.n_classes, components.n_features))
+        b = np.zeros(len(W)) if intercepts is None else finite_array("intercepts", intercepts, (len(W),))
         return error_of_linear_rule(components, W, b)
 
     def rule_error(
@@ -131,20 +131,20 @@ class DriftingGaussians(ABC):
     ) -> ErrorProbability:
         """Return the error probability of a randomised rule ``x ↦ h(·|x)``, by Monte Carlo.
 
-        The points are random but spread evenly. In the plane their standard error is about 0.001, a third of that
-        of independent ones; the more features, the closer it comes to that.
+        The points are quasi-random. With two features the standard error is about 0.001, a third of that of
+        independent random points; this advantage becomes smaller with more features.
 
         Parameters
         ----------
         t : float
             Time.
         probabilities : callable
-            From instances, one a row, to the probabilities of the labels 0, 1, …, one a column: `predict_proba` of a
-            model that was told of its classes (``classes=[0, 1]``) and so has them in this order.
+            Function of instances (rows) that returns the probabilities of the labels 0, 1, … (columns), such as
+            `predict_proba` of a model to which the classes were announced in this order (``classes=[0, 1]``).
         n_points : int, default=2048
             Number of instances of each component of the mixture, rounded up to a multiple of 16.
         seed : int, default=0
-            Seed of the points: the same seed gives the same answer.
+            Seed of the points: the same seed gives the same result.
 
         Returns
         -------
@@ -153,11 +153,11 @@ class DriftingGaussians(ABC):
         """
         n_points, seed = whole_number("n_points", n_points, at_least=1), whole_number("seed", seed, at_least=0)
         components = self._at(t)
-        normals = quantiles(even_points(components.n_features, n_points, seed))
+        normals = normal_quantiles(quasirandom_points(components.n_features, n_points, seed))
         return error_of_rule(components, probabilities, normals)
 
     def stream(self, n_rows: int, *, seed: int) -> "SyntheticStream":
-        """Return the rows of the times 1 to `n_rows` as a stream, drawn as they are read.
+        """Return a stream of the rows of the times 1 to `n_rows`, which are drawn when they are read.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class DriftingGaussians(ABC):
         return SyntheticStream(self, n_rows, seed)
 
     def sample(self, n_steps: int, *, seed: int) -> tuple[Matrix, Labels]:
-        """Draw the instances and labels of the times 1 to `n_steps`: the rows of `stream`, in memory.
+        """Return the instances and labels of the times 1 to `n_steps` as arrays: the same rows as `stream` gives.
 
         Parameters
         ----------
@@ -194,20 +194,20 @@ class DriftingGaussians(ABC):
         return np.concatenate([block.rows for block in blocks]), np.concatenate([block.labels for block in blocks])
 
     def _at(self, t: float) -> GaussianComponents:
-        return self.components(numbers("t", t, ()).reshape(1))
+        return self.components(finite_array("t", t, ()).reshape(1))
 
 
 @dataclass(frozen=True, slots=True)
 class SyntheticStream:
-    """A stream drawn from a known distribution, block by block, as it is read.
+    """A stream drawn from a known distribution, block by block, when it is read.
 
-    Each block has a random generator of its own, made from the seed and the number of the block. So reading can
-    begin anywhere, takes the memory of one block, and gives the same rows however long the stream is.
+    Each block has its own random generator, made from the seed and the number of the block. So reading can start
+    at any row, needs the memory of one block, and gives the same rows whatever the length of the stream.
 
     Attributes
     ----------
     distribution : DriftingGaussians
-        Where the rows come from: it knows the truth at each time, and the times of the rows are 1, 2, …
+        The distribution; the times of the rows are 1, 2, …
     n_rows : int
         Number of rows.
     seed : int
@@ -231,27 +231,27 @@ class SyntheticStream:
     seed: int
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
+        """Check the parameters."""
         object.__setattr__(self, "n_rows", whole_number("the number of rows", self.n_rows, at_least=1))
         object.__setattr__(self, "seed", whole_number("seed", self.seed, at_least=0))
 
     @property
     def name(self) -> str:
-        """The name of the distribution."""
+        """Name of the class of the distribution."""
         return type(self.distribution).__name__
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, x0, x1 and so on."""
+        """Names of the columns: x0, x1 and so on."""
         return tuple(f"x{j}" for j in range(self.distribution.n_features))
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
-        """Draw the rows a block at a time.
+        """Draw the rows block by block.
 
         Parameters
         ----------
         start : int, default=0
-            Position of the row to begin with.
+            Position of the first row to draw.
 
         Yields
         ------
@@ -267,7 +267,7 @@ class SyntheticStream:
             start = (number + 1) * BLOCK_ROWS
 
     def classes(self) -> Labels:
-        """Return the labels that occur, sorted; reads on until all have come.
+        """Return the distinct labels, sorted; draws rows until every class has occurred.
 
         Returns
         -------
@@ -282,14 +282,14 @@ class SyntheticStream:
         return seen
 
     def _block(self, number: int) -> Block:
-        """Draw a whole block, of which a shorter stream uses the beginning."""
+        """Draw a whole block; a shorter stream uses the beginning of it."""
         seeds = np.random.SeedSequence(self.seed, spawn_key=(number,))
         times = np.arange(1.0, BLOCK_ROWS + 1.0) + number * BLOCK_ROWS
         components = self.distribution.components(times)
-        # PCG64 by name: numpy may come to mean something else by its default generator.
+        # PCG64 by name: numpy may change its default generator.
         return Block(*components.draw(BLOCK_ROWS, np.random.Generator(np.random.PCG64(seeds))), times)
 
 
 def _at_each(times: Vector, values: Vector) -> Vector:
-    """Return what holds at each of the times, or at all of them, with the axes of the times first."""
+    """Return one value for each time, with the axes of the times first; a single value is repeated for all times."""
     return np.array(np.broadcast_to(values, (times.size, *values.shape[1:]))).reshape(times.shape + values.shape[1:])

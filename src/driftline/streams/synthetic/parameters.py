@@ -8,17 +8,17 @@ from driftline.errors import ConfigError
 from driftline.types import Vector
 
 
-def numbers(name: str, values: Any, shape: tuple[int | None, ...] | None = None) -> Vector:
-    """Return finite numbers as an array, or refuse what is none.
+def finite_array(name: str, values: Any, shape: tuple[int | None, ...] | None = None) -> Vector:
+    """Return a parameter as an array of finite numbers; raise a ConfigError if it is not one.
 
     Parameters
     ----------
     name : str
-        What to call the parameter.
+        Name of the parameter.
     values : object
         Its value.
     shape : tuple of int or None, optional
-        The shape that it must have, with None for any length but 0; any shape by default.
+        The required shape, with None for any length but 0; any shape by default.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def numbers(name: str, values: Any, shape: tuple[int | None, ...] | None = None)
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ConfigError(f"{name} must be numbers in an array; got {values!r}") from error
+        raise ConfigError(f"{name} must be an array of numbers; got {values!r}") from error
     if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         raise ConfigError(f"{name} must be finite numbers; got {values!r}")
     if shape is not None and not _fits(array.shape, shape):

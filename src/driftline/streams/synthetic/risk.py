@@ -1,4 +1,4 @@
-"""The true error probability of a rule, under a known distribution."""
+"""The true error probability of a classification rule under a known distribution."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from driftline.streams.synthetic.components import GaussianComponents
 from driftline.streams.synthetic.integrals import N_REPLICATES, outside_probability
 from driftline.types import Matrix, Vector
 
-LINEAR_POINTS = 8192
-"""Points for the error of a linear rule, where there is no closed form."""
-ROUNDING = 1e-6
-"""By how much a probability that a rule gives may leave [0, 1]."""
+LINEAR_RULE_POINTS = 8192
+"""Number of quasi-random points for the error of a linear rule that has no closed form."""
+MAX_ROUNDING_EXCESS = 1e-6
+"""Largest distance from [0, 1] of a rule's probability that is accepted as a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorProbability:
-    """The true error probability of a rule, and how well it is known.
+    """The true error probability of a rule, and its standard error.
 
     Attributes
     ----------
     value : float
         The error probability.
     standard_error : float
-        Standard error of ``value``; 0 for what is computed in closed form.
+        Standard error of ``value``; 0 if the value is exact.
     """
 
     value: float
@@ -33,7 +33,7 @@ class ErrorProbability:
 
 
 def error_of_linear_rule(components: GaussianComponents, weights: Matrix, intercepts: Vector) -> ErrorProbability:
-    """Return the error of argmax_y (weights_y·x + intercepts_y), which guesses between classes with equal scores.
+    """Return the error probability of argmax_y (weights_y·x + intercepts_y), with random choice between equal scores.
 
     Parameters
     ----------
@@ -50,26 +50,26 @@ def error_of_linear_rule(components: GaussianComponents, weights: Matrix, interc
         The error probability.
     """
     wrong = np.zeros(N_REPLICATES)
-    for share, label, mean, deviation in _possible(components):
+    for weight, label, mean, deviation in _possible(components):
         tied = np.all(weights[label] == weights, axis=1) & (intercepts == intercepts[label])
         lead = weights[label] - weights[~tied]
         margins = lead @ mean + intercepts[label] - intercepts[~tied]
-        lost = outside_probability(lead * deviation, margins, LINEAR_POINTS)
-        wrong += share * (tied.sum() - 1.0 + lost) / tied.sum()
+        lost = outside_probability(lead * deviation, margins, LINEAR_RULE_POINTS)
+        wrong += weight * (tied.sum() - 1.0 + lost) / tied.sum()
     return _estimate(wrong)
 
 
 def error_of_rule(
     components: GaussianComponents, probabilities: Callable[[Matrix], Matrix], normals: Vector
 ) -> ErrorProbability:
-    """Return the error of a randomised rule ``x ↦ h(·|x)``, the mean of ``1 - h(y|x)``.
+    """Return the error probability of a randomised rule ``x ↦ h(·|x)``, the mean of ``1 - h(y|x)``.
 
     Parameters
     ----------
     components : GaussianComponents
         The distribution at one time.
     probabilities : callable
-        From instances, one a row, to the probabilities of all labels.
+        Function of instances (rows) that returns the probabilities of all labels (columns).
     normals : ndarray of shape (n_replicates, n_points, n_features)
         Standard normal vectors.
 
@@ -79,32 +79,33 @@ def error_of_rule(
         The error probability.
     """
     wrong = np.zeros(len(normals))
-    for share, label, mean, deviation in _possible(components):
+    for weight, label, mean, deviation in _possible(components):
         instances = mean + deviation * normals
         h = probabilities(instances.reshape(-1, instances.shape[2]))
         right = _checked(h, instances.shape[0] * instances.shape[1], components.n_classes)[:, label]
-        wrong += share * (1.0 - right.reshape(instances.shape[:2]).mean(axis=1))
+        wrong += weight * (1.0 - right.reshape(instances.shape[:2]).mean(axis=1))
     return _estimate(wrong)
 
 
 def _possible(components: GaussianComponents) -> Iterator[tuple[float, int, Vector, Vector]]:
-    """Give weight, label, mean and deviations of each component that can occur."""
+    """Yield weight, label, mean and deviations of each component with a positive weight."""
     weights, means, deviations = components.weights[0], components.means[0], components.deviations[0]
     for k in np.flatnonzero(weights):
         yield float(weights[k]), int(components.labels[k]), means[k], deviations[k]
 
 
 def _checked(h: Matrix, n_rows: int, n_classes: int) -> Matrix:
-    """Return what a rule gave, if that is a row of probabilities for each instance."""
+    """Return the output of a rule; raise a DataError if it is not a row of probabilities for each instance."""
     h = np.asarray(h)
     if h.shape != (n_rows, n_classes):
         raise DataError(
-            f"the rule gave an array of shape {h.shape} for {n_rows} instances; expected a row for each and a column "
-            f"for each of the {n_classes} classes: tell the model of all of them first"
+            f"the rule returned an array of shape {h.shape} for {n_rows} instances; expected a row for each instance "
+            f"and a column for each of the {n_classes} classes: announce all classes to the model first"
         )
-    if h.dtype.kind not in "biuf" or not np.all((h >= -ROUNDING) & (h <= 1.0 + ROUNDING)):
+    if h.dtype.kind not in "biuf" or not np.all((h >= -MAX_ROUNDING_EXCESS) & (h <= 1.0 + MAX_ROUNDING_EXCESS)):
         raise DataError(
-            f"the rule gave {h[0]} and so on; expected probabilities: pass predict_proba, not scores or labels"
+            f"the rule returned {h[0]} for the first instance; expected probabilities: pass predict_proba, not scores "
+            "or labels"
         )
     return h
 

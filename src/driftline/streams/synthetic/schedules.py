@@ -1,4 +1,4 @@
-"""Synthetic streams that change from one concept to another, or whose classes come and go."""
+"""Synthetic distributions that change from one concept to another, or whose classes disappear and return."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -12,22 +12,23 @@ from driftline.errors import ConfigError
 from driftline.streams.synthetic.components import GaussianComponents
 from driftline.streams.synthetic.gaussians import GaussianClasses
 from driftline.streams.synthetic.mixtures import DriftingGaussians
-from driftline.streams.synthetic.parameters import numbers
+from driftline.streams.synthetic.parameters import finite_array
 from driftline.types import Labels, Vector
 from driftline.utils.validation import whole_number
 
-TRADING_PLACES = GaussianClasses.on_circle(2), GaussianClasses.on_circle(2, turn=0.5)
+OPPOSITE_LABELS = GaussianClasses.on_circle(2), GaussianClasses.on_circle(2, turn=0.5)
 """Two concepts with the same instances and opposite labels."""
 THREE_CLASSES = GaussianClasses.on_circle(3)
+"""A concept with three classes."""
 
 
 class ConceptMixture(DriftingGaussians):
-    """A stream whose rows come each from one of several concepts, by probabilities that change with time.
+    """A distribution whose rows each come from one of several concepts, with probabilities that change with time.
 
     Attributes
     ----------
     concepts : sequence of DriftingGaussians
-        The concepts, with the same classes and features. They may drift themselves.
+        The concepts, with the same numbers of classes and features. Each may itself drift.
     """
 
     __slots__ = ()
@@ -35,7 +36,7 @@ class ConceptMixture(DriftingGaussians):
 
     @abstractmethod
     def _shares(self, times: Vector) -> Vector:
-        """Return the probability of each concept, the axes of the times first."""
+        """Return the probability of each concept, with the axes of the times first."""
 
     def concept_probabilities(self, t: ArrayLike) -> Vector:
         """Return the probability that a row comes from each concept.
@@ -50,10 +51,10 @@ class ConceptMixture(DriftingGaussians):
         ndarray of shape (..., n_concepts)
             The probabilities.
         """
-        return self._shares(numbers("t", t))
+        return self._shares(finite_array("t", t))
 
     def components(self, times: Vector) -> GaussianComponents:
-        """Return the components of all concepts, side by side.
+        """Return the components of all concepts in one mixture.
 
         Parameters
         ----------
@@ -78,14 +79,14 @@ class ConceptMixture(DriftingGaussians):
 
 @dataclass(frozen=True, slots=True)
 class AbruptDrift(ConceptMixture):
-    """One concept gives way to the next from one row to another.
+    """One concept replaces another from one row to the next.
 
-    Use it to see how fast a learner recovers, and what its bound says meanwhile.
+    It shows how fast a learner recovers, and how its bound behaves meanwhile.
 
     Attributes
     ----------
-    concepts : sequence of DriftingGaussians, default: two classes that trade places
-        The concepts in order, with the same classes and features. They may drift themselves.
+    concepts : sequence of DriftingGaussians, default: two classes that exchange places
+        The concepts in order, with the same numbers of classes and features. Each may itself drift.
     at : sequence of int, default=(5000,)
         Number of rows before each change: ``X[at]`` is the first row of the next concept.
 
@@ -98,33 +99,33 @@ class AbruptDrift(ConceptMixture):
            [0., 1.]])
     """
 
-    concepts: Sequence[DriftingGaussians] = TRADING_PLACES
+    concepts: Sequence[DriftingGaussians] = OPPOSITE_LABELS
     at: Sequence[int] = (5000,)
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
+        """Check the parameters."""
         object.__setattr__(self, "concepts", _checked_concepts(self.concepts))
         object.__setattr__(self, "at", _checked_positions(self.at, len(self.concepts), apart=1))
 
     def _shares(self, times: Vector) -> Vector:
-        return _one_after_another((times[..., None] > self.at).astype(np.float64))
+        return _successive_shares((times[..., None] > self.at).astype(np.float64))
 
 
 @dataclass(frozen=True, slots=True)
 class GradualDrift(ConceptMixture):
-    """One concept gives way to the next over a stretch in which rows come from both.
+    """One concept replaces another over a period in which rows come from both.
 
-    The probability of the new concept rises from 0 to 1, by the same amount at each step. Each row comes from the
-    one or the other: a mixture, in which a class may be in two places.
+    The probability of the new concept rises linearly from 0 to 1. Each row comes from the old or the new concept, so
+    a class may be in two places at once.
 
     Attributes
     ----------
-    concepts : sequence of DriftingGaussians, default: two classes that trade places
-        The concepts in order, with the same classes and features. They may drift themselves.
+    concepts : sequence of DriftingGaussians, default: two classes that exchange places
+        The concepts in order, with the same numbers of classes and features. Each may itself drift.
     at : sequence of int, default=(5000,)
         Number of rows before each change begins.
     width : int, default=1000
-        Number of rows that it takes.
+        Number of rows that each change takes.
 
     Examples
     --------
@@ -136,32 +137,32 @@ class GradualDrift(ConceptMixture):
            [0.  , 1.  ]])
     """
 
-    concepts: Sequence[DriftingGaussians] = TRADING_PLACES
+    concepts: Sequence[DriftingGaussians] = OPPOSITE_LABELS
     at: Sequence[int] = (5000,)
     width: int = 1000
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
+        """Check the parameters."""
         object.__setattr__(self, "concepts", _checked_concepts(self.concepts))
         width = whole_number("width", self.width, at_least=1)
         object.__setattr__(self, "at", _checked_positions(self.at, len(self.concepts), apart=width))
 
     def _shares(self, times: Vector) -> Vector:
-        return _one_after_another(np.clip((times[..., None] - self.at) / self.width, 0.0, 1.0))
+        return _successive_shares(np.clip((times[..., None] - self.at) / self.width, 0.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
 class RecurringDrift(ConceptMixture):
-    """Concepts take turns, for ever.
+    """Concepts alternate in a fixed order, without end.
 
-    Use it to see whether a learner gains from having met a concept before.
+    It shows whether a learner benefits from having seen a concept before.
 
     Attributes
     ----------
-    concepts : sequence of DriftingGaussians, default: two classes that trade places
-        The concepts in the order of their turns, with the same classes and features. They may drift themselves.
+    concepts : sequence of DriftingGaussians, default: two classes that exchange places
+        The concepts in order, with the same numbers of classes and features. Each may itself drift.
     period : int, default=1000
-        Number of rows in a turn.
+        Number of rows before the next concept begins.
 
     Examples
     --------
@@ -172,31 +173,31 @@ class RecurringDrift(ConceptMixture):
            [1., 0.]])
     """
 
-    concepts: Sequence[DriftingGaussians] = TRADING_PLACES
+    concepts: Sequence[DriftingGaussians] = OPPOSITE_LABELS
     period: int = 1000
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
+        """Check the parameters."""
         object.__setattr__(self, "concepts", _checked_concepts(self.concepts))
         whole_number("period", self.period, at_least=1)
 
     def _shares(self, times: Vector) -> Vector:
-        return np.eye(len(self.concepts))[_turns(times, self.period, len(self.concepts))]
+        return np.eye(len(self.concepts))[_period_index(times, self.period, len(self.concepts))]
 
 
 @dataclass(frozen=True, slots=True)
 class ReoccurringClasses(DriftingGaussians):
-    """Classes vanish and come back.
+    """Classes disappear and return.
 
-    While a class is away its p_t(y) is 0, and the others share what it leaves in proportion to their own. Use it to
-    see whether a learner still knows a class that it has not met for long, and keeps quiet about it meanwhile.
+    While a class is absent its p_t(y) is 0, and the probabilities of the other classes grow in proportion. It shows
+    whether a learner still knows a class that has long been absent, and does not predict it meanwhile.
 
     Attributes
     ----------
     concept : DriftingGaussians, default: three classes on a circle
-        The classes. They may drift themselves, also while they are away.
+        The distribution of all classes. It may itself drift, also for classes that are absent.
     present : sequence of sequences of int, default=((0, 1, 2), (0, 1))
-        Labels that occur in the first period, in the second and so on; after the last, the first again.
+        Labels that occur in the first period, in the second and so on; the last period is followed by the first.
     period : int, default=1000
         Number of rows in a period.
 
@@ -213,14 +214,14 @@ class ReoccurringClasses(DriftingGaussians):
     period: int = 1000
 
     def __post_init__(self) -> None:
-        """Refuse parameters that cannot work."""
+        """Check the parameters."""
         if not isinstance(self.concept, DriftingGaussians):
             raise ConfigError(f"concept must be a synthetic distribution such as GaussianClasses; got {self.concept!r}")
         object.__setattr__(self, "present", _checked_labels(self.present, self.concept.n_classes))
         whole_number("period", self.period, at_least=1)
 
     def components(self, times: Vector) -> GaussianComponents:
-        """Return the components of the concept, those of classes that are away with weight 0.
+        """Return the components of the concept, with weight 0 for classes that are absent.
 
         Parameters
         ----------
@@ -234,33 +235,34 @@ class ReoccurringClasses(DriftingGaussians):
         """
         parts = self.concept.components(times)
         occurs = np.array([np.isin(parts.labels, labels) for labels in self.present])
-        weights = parts.weights * occurs[_turns(times, self.period, len(self.present))]
+        weights = parts.weights * occurs[_period_index(times, self.period, len(self.present))]
         totals = weights.sum(axis=1, keepdims=True)
         if not np.all(totals > 0.0):
             raise ConfigError(
-                f"no class occurs at time {times[np.argmin(totals)]:g}: those in present have probability 0 in the "
-                "concept; let others be present"
+                f"no class occurs at time {times[np.argmin(totals)]:g}: the classes in present have probability 0 in "
+                "the concept; list others in present"
             )
         return GaussianComponents(parts.labels, weights / totals, parts.means, parts.deviations)
 
 
 def _side_by_side(arrays: list[Vector]) -> Vector:
-    """Join arrays of times by components by features, where one may stand for all times or features."""
+    """Concatenate arrays (times, components, features) by component; times and features of length 1 are repeated."""
     n, d = max(len(array) for array in arrays), max(array.shape[2] for array in arrays)
     return np.concatenate([np.broadcast_to(array, (n, array.shape[1], d)) for array in arrays], axis=1)
 
 
-def _one_after_another(begun: Vector) -> Vector:
-    """Return the share of each concept, given how far each but the first has taken over from those before it."""
-    edge = np.ones((*begun.shape[:-1], 1))
-    reached = np.concatenate([edge, begun, 0.0 * edge], axis=-1)
+def _successive_shares(progress: Vector) -> Vector:
+    """Return the probability of each concept, given the progress (0 to 1) of the change to each but the first."""
+    edge = np.ones((*progress.shape[:-1], 1))
+    reached = np.concatenate([edge, progress, 0.0 * edge], axis=-1)
     shares: Vector = reached[..., :-1] - reached[..., 1:]
     return shares
 
 
-def _turns(times: Vector, period: int, n: int) -> Labels:
-    turns: Labels = ((times - 1.0) // period % n).astype(np.int64)
-    return turns
+def _period_index(times: Vector, period: int, n: int) -> Labels:
+    """Return which of n alternating periods each time is in."""
+    index: Labels = ((times - 1.0) // period % n).astype(np.int64)
+    return index
 
 
 def _checked_concepts(concepts: Sequence[DriftingGaussians]) -> tuple[DriftingGaussians, ...]:
@@ -280,12 +282,12 @@ def _checked_positions(at: Sequence[int], n_concepts: int, *, apart: int) -> tup
     positions = tuple(at) if isinstance(at, Iterable) else (at,)
     if len(positions) != n_concepts - 1:
         raise ConfigError(
-            f"at must have one position for each change between {n_concepts} concepts, {n_concepts - 1}; got {at!r}"
+            f"at must have {n_concepts - 1} positions, one for each change between {n_concepts} concepts; got {at!r}"
         )
-    plain = tuple(whole_number("each position in at", position, at_least=1) for position in positions)
-    if any(later - earlier < apart for earlier, later in pairwise(plain)):
-        raise ConfigError(f"positions in at must rise by {apart} or more, the width of a change; got {at!r}")
-    return plain
+    checked = tuple(whole_number("each position in at", position, at_least=1) for position in positions)
+    if any(later - earlier < apart for earlier, later in pairwise(checked)):
+        raise ConfigError(f"positions in at must increase by {apart} or more, the width of a change; got {at!r}")
+    return checked
 
 
 def _checked_labels(present: Sequence[Sequence[int]], n_classes: int) -> tuple[tuple[int, ...], ...]:

@@ -1,0 +1,48 @@
+"""Estimators that learn quickly, and a small stream for them."""
+
+import numpy as np
+
+from driftline import AMRC, PaperAMRC
+
+LINEAR = {"features": "linear", "intercept": True, "scaling": "running"}
+"""Of the paper's method, what is quick and wants no look into the future."""
+QUICK = {"n_iterations": 50, "n_subgradients": 10}
+
+
+def plain(**changes):
+    return PaperAMRC(**LINEAR | changes)
+
+
+def paper(**changes):
+    return plain(**QUICK | changes)
+
+
+def widened(**changes):
+    return paper(**{"widened": True, "n_subgradients": 60} | changes)
+
+
+def linear(**changes):
+    return AMRC(**{"features": "linear"} | changes)
+
+
+def fourier(**changes):
+    return AMRC(**{"n_components": 5} | changes)
+
+
+KINDS = {"paper": paper, "widened": widened, "linear": linear, "fourier": fourier}
+"""Estimators that are quick, for tests of what all have in common."""
+
+
+def small_stream(seed=0, n_steps=60, n_classes=2, n_columns=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n_steps)
+    centres = rng.normal(size=(n_classes, n_columns))
+    return 2 * centres[y] + rng.normal(size=(n_steps, n_columns)), y
+
+
+def assert_same(one, other):
+    """The two models are in the same state, bit for bit."""
+    first, second = one._learner.state(), other._learner.state()
+    assert first.keys() == second.keys()
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    assert np.array_equal(one.classes_, other.classes_)

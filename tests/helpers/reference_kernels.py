@@ -1,0 +1,191 @@
+"""The compiled kernels in plain NumPy, written from the formulas and not from the kernels."""
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from driftline.types import Matrix, Vector
+
+
+def support_value(scores: Vector) -> float:
+    """Maximise over all label subsets, one by one."""
+    labels = range(scores.size)
+    subsets = (subset for size in range(1, scores.size + 1) for subset in combinations(labels, size))
+    return max((scores[list(subset)].sum() - 1) / len(subset) for subset in subsets)
+
+
+def randomised_rule(scores: Vector, offset: float) -> Vector:
+    """Eq. (prob) of the paper, with φ covering the instance."""
+    above = np.maximum(scores - max(offset, support_value(scores)), 0)
+    return above / above.sum() if above.sum() > 0 else np.full(scores.size, 1 / scores.size)
+
+
+def transition(order: int, elapsed: float) -> Matrix:
+    """H = I + Σ_s Δ^s U_s / s!, with U_s the ones on the s-th upper diagonal."""
+    H = np.eye(order + 1)
+    for s in range(1, order + 1):
+        H += elapsed**s * np.eye(order + 1, k=s) / math.factorial(s)
+    return H
+
+
+def objective(weights: Matrix, instances: Matrix, mean: Matrix, width: Matrix) -> float:
+    """1 - τᵀμ + λᵀ|μ| + max_x φ_x."""
+    phi = max(support_value(weights @ psi) for psi in instances)
+    return float(1 - (mean * weights).sum() + (width * np.abs(weights)).sum() + phi)
+
+
+def active_labels(scores: Vector) -> tuple[int, ...]:
+    """The largest label subset that attains φ_x, up to rounding, found one by one."""
+    labels, phi = range(scores.size), support_value(scores)
+    subsets = (subset for size in range(1, scores.size + 1) for subset in combinations(labels, size))
+    attaining = [subset for subset in subsets if (scores[list(subset)].sum() - 1) / len(subset) >= phi - 1e-12]
+    return max(attaining, key=len)
+
+
+def xorshift(state: int) -> tuple[float, int]:
+    """A number in [0, 1) and the next state, in whole numbers of any size."""
+    state ^= state << 13 & (1 << 64) - 1
+    state ^= state >> 7
+    state ^= state << 17 & (1 << 64) - 1
+    return (state >> 11) / 2**53, state
+
+
+def age_of(u: float, b: int, n: int, gain: float) -> int:
+    """The b-th of 64 stratified draws from n rows: quantiles of the geometric distribution, folded; or uniform."""
+    if gain == 0:
+        return min(int((b + u) * n / 64), n - 1)
+    quantile = (16 * b + int(16 * u) + 0.5) / 1024
+    return int(math.log(1 - quantile) / math.log(1 - gain)) % n
+
+
+class Ladder:
+    """Filters of the class means, with an array for each class."""
+
+    def __init__(self, gains: Matrix, n_classes: int, n_components: int) -> None:
+        self.gains = gains
+        shape = (gains.shape[1], n_classes, n_components)
+        self.level, self.rate, self.record, self.share = (np.zeros(shape) for _ in range(4))
+        self.variance, self.largest = np.zeros(shape[1:]), np.zeros(shape[1:])
+        self.n_rows, self.age, self.gap, self.haste = (np.zeros(n_classes) for _ in range(4))
+
+    def lines(self, y: int, horizon: float) -> Matrix:
+        return np.clip(self.level[:, y] + self.rate[:, y] * horizon, -2 * self.largest[y], 2 * self.largest[y])
+
+    def forecast(self, y: int, ahead: float) -> Vector:
+        horizon = min(self.age[y] + ahead, 10 * max(self.gap[y], ahead))
+        return (self.share[:, y] * self.lines(y, horizon)).sum(axis=0)
+
+    def absorb(self, x: Vector, y: int, elapsed: float) -> None:
+        centre = self.forecast(y, elapsed)
+        self.age += elapsed
+        n, age = self.n_rows[y], self.age[y]
+        if n == 0:
+            self.level[:, y], self.share[:, y] = x, 1 / self.gains.shape[1]
+        else:
+            self.variance[y] += max(0.02, 1 / n) * ((x - centre) ** 2 - self.variance[y])
+            lines, limit = self.lines(y, min(age, 10 * max(self.gap[y], elapsed))), 2 * self.largest[y]
+            error = x - lines
+            if age > 1e-9:
+                rate = np.clip(self.rate[:, y], (-limit - self.level[:, y]) / age, (limit - self.level[:, y]) / age)
+                self.rate[:, y] = rate + self.gains[1][:, None] * error / age
+            self.level[:, y] = lines + np.maximum(self.gains[0], 1 / (n + 1))[:, None] * error
+            self.record[:, y] = 0.98 * self.record[:, y] - 0.5 * error**2 / (self.variance[y] + 1e-30)
+            weights = np.exp(self.record[:, y] - self.record[:, y].max(axis=0))
+            self.share[:, y] = weights / weights.sum(axis=0)
+            self.gap[y] += max(0.02, 1 / n) * (age - self.gap[y])
+            if age > 1e-9:
+                self.haste[y] += max(0.02, 1 / n) * (age**-2 - self.haste[y])
+        self.largest[y] = np.maximum(self.largest[y], np.abs(x))
+        self.n_rows[y] += 1
+        self.age[y] = 0
+
+
+class Replay:
+    """Members over a store, in double precision: what `follow` does with one row.
+
+    `store`, `members` and `centres` are those of the kernel, from which it sets out; `follow` takes the deviations
+    and forecast class means of a drift-compensated store from its caller.
+    """
+
+    def __init__(self, store: Any, members: Any, centres: Matrix) -> None:
+        self.__dict__ |= {name: np.array(array, dtype=float) for name, array in members._asdict().items()}
+        self.labels, self.rows = store.labels.copy(), store.rows.astype(float)
+        self.seen, self.norm, self.random = int(store.seen[0]), float(store.norm[0]), int(store.random[0])
+        self.centres = centres.astype(float)
+
+    def say(self, psi: Vector) -> Matrix:
+        factors = np.append(0.5 ** np.arange(4), 0)[self.tempered.astype(int)]
+        scores = factors[:, None] * (self.rule @ psi)
+        return np.array([np.maximum(s - support_value(s), 0) for s in scores])
+
+    def follow(self, psi: Vector, kept: Vector, y: int, said: Matrix, *, is_compensated: bool) -> None:
+        place = self.seen % len(self.labels)
+        self.rows[place], self.labels[place] = kept, y
+        self.seen += 1
+        self.norm += (psi @ psi - self.norm) / self.seen
+        for m in range(len(self.gain)):
+            if not self.remember(m, kept, y, said):
+                self.descend(m, self.width_of(m), is_compensated=is_compensated)
+            self.rule[m] += 0.5 * (self.mu[m] - self.rule[m])
+            self.doubt[m, 0] = np.sum(self.width_of(m) * np.abs(self.rule[m]))
+            usable = np.flatnonzero(self.bounds_of(m) <= 1 - 1 / self.mu.shape[1])
+            self.tempered[m] = usable[0] if usable.size else 4
+
+    def bounds_of(self, m: int) -> Vector:
+        """Of the rules with weights μ, μ/2, μ/4, μ/8."""
+        return self.loss[m] + self.doubt[m].sum() * 0.5 ** np.arange(4)
+
+    def remember(self, m: int, kept: Vector, y: int, said: Matrix) -> bool:
+        gain, partner = self.gain[m], int(self.partner[m])
+        if partner >= 0:
+            self.lead[m] = max(self.lead[m] + said[partner, y] - said[m, y], 0)
+            if self.lead[m] > 3:
+                for name in ("mu", "rule", "first", "second", "mass", "loss", "doubt"):
+                    getattr(self, name)[m] = getattr(self, name)[partner]
+                self.span[m], self.lead[m], self.cuts[m] = 10, 0, self.cuts[m] + 1
+                return True
+            self.span[m] += 1
+            gain = 0 if self.span[m] <= self.reach[m] else 1 / self.reach[m]
+        for sums, row in ((self.first, kept), (self.second, kept**2)):
+            sums[m] *= 1 - gain
+            sums[m, y] += row
+        self.mass[m] = np.array([1 - gain, (1 - gain) ** 2]) * self.mass[m] + 1
+        return False
+
+    def width_of(self, m: int) -> Matrix:
+        """In single precision: a variance near 0 is a difference of numbers that are not."""
+        first, second, mass = np.float32(self.first[m]), np.float32(self.second[m]), np.float32(self.mass[m, 0])
+        variance = np.maximum(second / mass - (first / mass) ** 2, 0)
+        return self.width[m] * np.sqrt(variance.astype(float) * self.mass[m, 1]) / self.mass[m, 0]
+
+    def descend(self, m: int, lam: Matrix, *, is_compensated: bool) -> None:
+        n = int(min(self.seen, self.reach[m]) if self.partner[m] < 0 else min(self.seen, self.reach[m], self.span[m]))
+        eta, losses, phis = 6 / max(self.norm, 1e-6), [[], [], [], []], []
+        watches = self.bounds_of(m)[0] > 0.8 * (1 - 1 / self.mu.shape[1])
+        for step_number in range(3):
+            gradient = np.zeros_like(self.mu[m])
+            for b in range(64):
+                age = 0
+                if b:
+                    u, self.random = xorshift(self.random)
+                    age = age_of(u, b, n, self.gain[m])
+                i = (self.seen - 1 - age) % len(self.labels)
+                label = self.labels[i]
+                x = self.rows[i] + (self.centres[label] if is_compensated else 0)
+                scores = self.mu[m] @ x
+                phis.append(support_value(scores))
+                losses[0].append(1 - scores[label] + phis[-1])
+                if step_number == 0:
+                    for k in (1, 2, 3):
+                        losses[k].append(1 - scores[label] / 2**k + support_value(scores / 2**k))
+                active = list(active_labels(scores))
+                gradient[active] += x / len(active) / 64
+                gradient[label] -= x / 64
+            step = self.mu[m] - eta * gradient
+            self.mu[m] = np.sign(step) * np.maximum(np.abs(step) - eta * lam, 0)
+        measured = 4 if watches else 1
+        self.loss[m, :measured] += 0.5 * (np.array([np.mean(each) for each in losses]) - self.loss[m])[:measured]
+        effective = self.mass[m, 0] ** 2 / self.mass[m, 1]
+        self.doubt[m, 1] = self.width[m] * np.std(phis) / math.sqrt(effective)

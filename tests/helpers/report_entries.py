@@ -1,0 +1,69 @@
+"""Entries of a report with random predictions, so that no classifier has to run."""
+
+import numpy as np
+
+from driftline.evaluation import Timeline
+from driftline.evaluation.summary import RunningTotals
+from driftline.report import ReportEntry
+from driftline.types import Answers, Block, Status
+
+BLOCK = 4096
+
+
+def entry(
+    n=600,
+    *,
+    name="amrc",
+    stream="sensors",
+    labels=("ham", "spam"),
+    columns=("heat", "wind", "rain"),
+    change_at=None,
+    error=0.2,
+    has_bound=True,
+    n_void=0,
+    start_time=None,
+    window=100,
+    late=False,
+    n_skipped=0,
+    n_unlearned=0,
+    finished=True,
+    seed=0,
+):
+    """Return an entry whose timeline and summary are of the same made-up answers.
+
+    At `change_at`, if it is given, the first column moves by three standard deviations.
+    """
+    rng = np.random.default_rng(seed)
+    timeline, totals = Timeline(list(columns)), RunningTotals(window)
+    for first in range(0, n, BLOCK):
+        rows = np.arange(first, min(first + BLOCK, n))
+        places = rng.integers(len(labels), size=len(rows))
+        values = rng.normal(size=(len(rows), len(columns)))
+        if change_at is not None:
+            values[rows >= change_at, 0] += 3.0
+        times = np.full(len(rows), np.nan) if start_time is None else start_time + 3600.0 * rows
+        block = Block(values, np.array(labels, dtype=object)[places], times)
+        answers = _answers(rng, block, labels, places, error, has_bound)
+        answers.statuses[rows < n_void] = Status.EMPTY
+        timeline.add(block, answers)
+        totals.add(block.labels, answers)
+    totals.seconds = n / 1000.0
+    summary = totals.summary(
+        stream, type(timeline).__name__, 0.05, n_unlearned=n_unlearned, n_skipped=n_skipped, bounds_are_late=late
+    )
+    return ReportEntry(name, summary, timeline, finished)
+
+
+def _answers(rng, block, labels, places, error, has_bound):
+    n = len(places)
+    is_wrong = rng.random(n) < error
+    said = np.array(labels, dtype=object)[(places + is_wrong) % len(labels)]
+    answers = Answers.without_bounds(said, np.zeros(n), np.zeros(n))
+    if has_bound:
+        answers = Answers.of_nothing_known(n)
+        answers.predictions[:] = said
+        answers.probabilities[:] = 1.0 - error - 0.1 * rng.random(n)
+        answers.bounds[:] = error + 0.2 + 0.1 * rng.random(n)
+        answers.charges[:] = error + 0.1 + 0.1 * rng.random(n)
+        answers.statuses[:] = Status.OK
+    return answers

@@ -1,0 +1,119 @@
+"""Compiled kernels: when they are compiled anew, and with which numba."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import driftline
+from driftline._jit import kernel
+
+SOURCES = Path(driftline.__file__).parent
+OUTER = """
+import numpy as np
+from driftline._jit import kernel
+from driftline.kernels.rows import row_value
+from driftline.kernels.vectors import norm
+
+@kernel
+def twice_the_norm(A):
+    return 2.0 * norm(A, 0)
+
+if __name__ == "__main__":
+    import outer
+    row = np.ones((1, 4))
+    value = row_value(row, np.ones((1, 1), np.bool_), np.ones(1, np.int64), 0, row)
+    twice = outer.twice_the_norm(row)
+    hits = [sum(each.stats.cache_hits.values()) for each in (row_value, outer.twice_the_norm)]
+    print(value, twice, *hits)
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A copy of the package, to be edited, and beside it a module with a kernel that calls those of the package."""
+    shutil.copytree(SOURCES, tmp_path / "driftline", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "outer.py").write_text(OUTER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    return tmp_path / "driftline"
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True).stdout.split()
+
+
+@pytest.mark.parametrize("cache", ["beside the sources", "NUMBA_CACHE_DIR"])
+def test_kernels_are_compiled_anew_if_a_kernel_that_they_call_was_edited(package, cache, monkeypatch):
+    if cache == "NUMBA_CACHE_DIR":
+        monkeypatch.setenv(cache, str(package.parent / "cache"))
+    call, vectors = package.parent / "outer.py", package / "kernels" / "vectors.py"
+    assert run(call) == ["3.0", "4.0", "0", "0"]
+    text = vectors.read_text()
+    vectors.write_text(text.replace("total += A[i, j] * B[k, j]", "total += 4.0 * A[i, j] * B[k, j]"))
+    assert run(call) == ["15.0", "8.0", "0", "0"]
+    assert run(call) == ["15.0", "8.0", "1", "1"], "what was not edited is not compiled"
+    assert (package.parent / "cache").exists() == (cache == "NUMBA_CACHE_DIR")
+
+
+def imported_names(tree, module):
+    """Return the names that a module imports from parts of the package that the digest of its folder leaves out."""
+    covered = ("driftline._jit", "driftline.kernels", module.rpartition(".")[0])
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module is not None]
+    outside = [node for node in imports if node.module.startswith("driftline") and not node.module.startswith(covered)]
+    return {alias.asname or alias.name for node in outside for alias in node.names}
+
+
+def names_used(kernel):
+    """Return the names in the body of a function, without its annotations."""
+    annotations = {
+        id(part) for node in ast.walk(kernel) if isinstance(node, ast.AnnAssign) for part in ast.walk(node.annotation)
+    }
+    parts = [part for statement in kernel.body for part in ast.walk(statement) if id(part) not in annotations]
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+def test_kernels_use_only_sources_that_the_digest_of_their_folder_covers():
+    n_kernels = 0
+    for path in SOURCES.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        module = ".".join(("driftline", *path.relative_to(SOURCES).with_suffix("").parts))
+        outside = imported_names(tree, module)
+        for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+            if any(
+                isinstance(decorator, ast.Name) and decorator.id.endswith("kernel")
+                for decorator in function.decorator_list
+            ):
+                n_kernels += 1
+                assert not names_used(function) & outside, f"{function.name} in {module}"
+    assert n_kernels > 50
+
+
+def test_with_a_numba_that_caches_in_another_way_nothing_is_cached(monkeypatch):
+    monkeypatch.setattr(Dispatcher, "enable_caching", lambda self: None)
+    with pytest.warns(RuntimeWarning, match=r"compiled anew in every process; install a numba that"):
+        increment = kernel(lambda x: x + 1)
+    assert increment(2) == 3
+
+
+WITHOUT_THE_FLAG = """
+import numpy as np
+from numba.core.cpu import CPUTargetOptions
+
+for each in CPUTargetOptions.__mro__:
+    if "_nrt" in vars(each):
+        del each._nrt
+from driftline.kernels.vectors import dot, norm
+
+row = np.ones((1, 4))
+print(dot(row, 0, row, 0), norm(row, 0))
+"""
+
+
+def test_kernels_compile_with_a_numba_that_always_counts_references(package):
+    assert run("-c", WITHOUT_THE_FLAG) == ["4.0", "2.0"]
