@@ -125,13 +125,11 @@ def public(module):
         "",
         ".adapters",
         ".baselines",
-        ".bounds",
+        ".checks",
         ".evaluation",
         ".registry",
         ".report",
         ".streams",
-        ".testing",
-        ".tuning",
     ],
 )
 def test_the_reference_names_everything_public(module):

@@ -1,8 +1,70 @@
 """The errors driftline raises: each says what was expected, what came, and what to do."""
 
+import shlex
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter that an error message mentions, with a value if the message gives one.
+
+    Messages show it as Python code; the command line shows it as an option.
+
+    Attributes
+    ----------
+    name : str
+        Name of the parameter.
+    value : object, optional
+        The value to show; None shows the name alone.
+
+    Examples
+    --------
+    >>> print(Parameter("on_bad_row", "skip"), Parameter("label"))
+    on_bad_row='skip' label
+    >>> Parameter("on_bad_row", "skip").as_option(), Parameter("header", False).as_option()
+    ('--on-bad-row skip', '--no-header')
+    """
+
+    name: str
+    value: object = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+    def as_option(self) -> str:
+        """Return the parameter as an option of the command line."""
+        name = self.name.replace("_", "-")
+        if isinstance(self.value, bool):
+            return f"--{name}" if self.value else f"--no-{name}"
+        return f"--{name}" if self.value is None else f"--{name} {shlex.quote(str(self.value))}"
+
 
 class DriftlineError(Exception):
-    """Base of every error that driftline raises on purpose."""
+    """Base of every error that driftline raises on purpose.
+
+    Its arguments are the parts of the message: texts, the parameters that it mentions, and other errors that it quotes.
+
+    Examples
+    --------
+    >>> error = DriftlineError("'time=5' is not a number (", Parameter("on_bad_row", "skip"), " skips such rows)")
+    >>> print(error)
+    'time=5' is not a number (on_bad_row='skip' skips such rows)
+    >>> print(error.for_command_line())
+    'time=5' is not a number (--on-bad-row skip skips such rows)
+    """
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
+
+    def for_command_line(self) -> str:
+        """Return the message with parameters as options of the command line."""
+        return "".join(map(_for_command_line, self.args))
+
+
+def _for_command_line(part: object) -> str:
+    if isinstance(part, Parameter):
+        return part.as_option()
+    return part.for_command_line() if isinstance(part, DriftlineError) else str(part)
 
 
 class ConfigError(DriftlineError, ValueError):
@@ -10,10 +72,10 @@ class ConfigError(DriftlineError, ValueError):
 
 
 class DataError(DriftlineError, ValueError):
-    """The data handed in cannot be used; a model to which they were handed is as it was before the call.
+    """The data cannot be used; a model that was called with them is as it was before the call.
 
-    What only shows as rows are learned, a row that a feature map of the user's own or a classifier of another library
-    cannot take, leaves those before it learned.
+    One exception: if a row is refused only while it is learned, by a feature map of the user or by a classifier of
+    another library, then the rows before it have been learned.
     """
 
 
@@ -26,7 +88,7 @@ class CheckpointError(DriftlineError, ValueError):
 
 
 class BusyError(CheckpointError):
-    """Another process is at work in a folder; what it has done so far is left alone."""
+    """Another process is working in a folder; the results that it has written are left unchanged."""
 
 
 class MissingExtraError(DriftlineError, ImportError):
@@ -34,4 +96,4 @@ class MissingExtraError(DriftlineError, ImportError):
 
 
 class DownloadError(DriftlineError, OSError):
-    """A file cannot be fetched; the message names it, its address and the folder to put it in by hand."""
+    """A file cannot be downloaded; the message names it, its address and the folder to put it in by hand."""

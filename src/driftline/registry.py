@@ -61,7 +61,7 @@ class ModelEntry:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters and their defaults; the default seed is 0."""
+        """The parameters and their defaults; the default seed is 0."""
         listed = inspect.signature(self.constructor).parameters.values()
         defaults = {parameter.name: parameter.default for parameter in listed}
         return defaults | ({"random_state": 0} if "random_state" in defaults else {}) | dict(self.changes)

@@ -87,7 +87,7 @@ def test_a_malformed_row_stops_and_leaves_no_file_or_is_skipped(folder, command,
         file.write("many,red,2,3,still\n5,red,6,7,still\n")
     left = command("predict", model, "new.csv", "--out", "p.csv")
     assert left.code == 1
-    assert "new.csv, line 22: column 'x': 'many' is no number" in left.err
+    assert "new.csv, line 22: column 'x': 'many' is not a number" in left.err
     assert not (folder / "p.csv").exists()
     left = command("predict", model, "new.csv", "--on-bad-row", "skip")
     assert [int(row["line"]) for row in read(left.out)] == [*range(2, 22), 23]
@@ -105,7 +105,7 @@ def test_a_value_that_is_not_listed_is_a_malformed_row(folder, command):
     assert [row["line"] for row in read(left.out)] == ["2"]
     left = command("predict", "listed.driftline", "rain.csv")
     assert left.code == 1
-    assert "'rain' is none of the values of 'sky'" in left.err
+    assert "'rain' is not in the list of values of 'sky'; correct it (--on-bad-row skip skips such rows)" in left.err
 
 
 def test_a_file_of_one_column_needs_no_delimiter(folder, command):

@@ -1,4 +1,4 @@
-"""What a user gets wrong: a line or two on the standard error that help, an exit code, and never a traceback."""
+"""Mistakes of users: one or two helpful lines on the standard error, an exit code, and never a traceback."""
 
 import gzip
 import json
@@ -106,7 +106,7 @@ WRONG = {
     "a path through a file": (None, ("run", "my.csv/x.csv", *LABEL), 2, "there is no file"),
     "an empty name": (None, ("run", "", *LABEL), 2, "there is no file"),
     # labels
-    "no label": (None, ("run", "my.csv"), 2, "pass --label"),
+    "no label": (None, ("run", "my.csv"), 2, "set --label"),
     "an unknown label": (None, ("run", "my.csv", "--label", "clas"), 1, "did you mean 'class'?"),
     "a position beyond the columns": (None, ("run", "my.csv", "--label", "9"), 1, "there are 5 columns"),
     "a label with one value": (_one_value, ("run", "one.csv", *LABEL), 1, "always 'yes' (40 rows)"),
@@ -187,12 +187,12 @@ WRONG = {
 }  # fmt: skip
 
 
-def test_there_are_fifty_of_them():
+def test_at_least_fifty_mistakes_are_tried():
     assert len(WRONG) >= 50
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_said_in_two_lines_and_by_the_exit_code(folder, command, what, request):
+def test_a_mistake_gives_at_most_two_lines_and_an_exit_code(folder, command, what, request):
     prepare, arguments, code, said = WRONG[what]
     if "my.driftline" in arguments:
         request.getfixturevalue("model")
@@ -215,7 +215,7 @@ def test_a_device_takes_more_than_one_output(folder, command):
     assert not Path("/dev/null").is_file()
 
 
-def test_what_cannot_be_printed_was_written(folder, command, monkeypatch):
+def test_results_that_cannot_be_printed_are_still_written(folder, command, monkeypatch):
     def closed(*_):
         raise BrokenPipeError
 
@@ -225,7 +225,7 @@ def test_what_cannot_be_printed_was_written(folder, command, monkeypatch):
     assert (folder / "m.json").exists()
 
 
-def test_a_terminal_without_the_letters_is_no_failure(folder):
+def test_a_terminal_that_lacks_characters_is_not_a_failure(folder):
     (folder / "letters.csv").write_text("größe,class\n" + "".join(f"{t},{'αβ'[t % 2]}\n" for t in range(60)))
     code = "import sys; from driftline.cli import main; sys.argv = 'd run letters.csv --label class'.split(); main()"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
@@ -235,7 +235,7 @@ def test_a_terminal_without_the_letters_is_no_failure(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="files are given another way there")
 @pytest.mark.parametrize("arguments", ["run my.csv --label class --model dwm --json -", "predict my.driftline new.csv"])
-def test_a_closed_standard_output_is_told(folder, model, arguments):
+def test_a_closed_standard_output_is_reported(folder, model, arguments):
     code = f"import sys; from driftline.cli import main; sys.argv = 'd {arguments}'.split(); main()"
     left = subprocess.run(
         f'"{sys.executable}" -c "{code}" >&-', shell=True, stderr=subprocess.PIPE, text=True, check=False
@@ -246,7 +246,7 @@ def test_a_closed_standard_output_is_told(folder, model, arguments):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
-def test_names_that_are_no_text_are_kept_as_escapes(folder, command):
+def test_file_names_that_are_not_text_are_kept_as_escapes(folder, command):
     odd = os.fsdecode(b"odd\xff.csv")
     os.rename("my.csv", odd)
     assert command("run", odd, *FAST, "--json", "figures.json", "--quiet").code == 0
@@ -261,7 +261,7 @@ def test_a_report_without_its_library_is_refused_before_the_run(folder, command,
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("option", ["--json", "--report", "--save"])
-def test_a_full_disk_is_told_and_the_figures_are_not_lost(folder, command, option):
+def test_a_full_disk_is_reported_and_the_figures_are_still_printed(folder, command, option):
     left = command("run", "my.csv", *FAST, option, "/dev/full")
     assert left.code == 1
     assert left.err == "driftline: /dev/full: cannot be written: No space left on device\n"
@@ -270,7 +270,7 @@ def test_a_full_disk_is_told_and_the_figures_are_not_lost(folder, command, optio
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_what_is_forbidden_is_told(folder, command):
+def test_missing_permissions_are_reported(folder, command):
     (folder / "my.csv").chmod(0)
     left = command("run", "my.csv", *FAST)
     assert left.code == 1
@@ -281,7 +281,7 @@ def test_what_is_forbidden_is_told(folder, command):
     assert "no permission" in left.err
 
 
-def test_a_reader_that_goes_away_is_no_traceback(folder, model):
+def test_a_closed_pipe_gives_no_traceback(folder, model):
     code = "import sys; from driftline.cli import main; sys.argv = 'd predict my.driftline big.csv'.split(); main()"
     lines = (folder / "new.csv").read_text().splitlines(keepends=True)
     (folder / "big.csv").write_text(lines[0] + "".join(lines[1:]) * 2000)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from driftline.cli import FAILED, INTERRUPTED, as_options
+from driftline.cli import FAILED, INTERRUPTED
 from driftline.cli.output import STDOUT, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
 from driftline.cli.source import ReadOptions, open_source, readable_again
@@ -48,7 +48,7 @@ def compare_models(
             try:
                 run = evaluate(model, stream, delay=delay, limit=limit, progress=not quiet)
             except DriftlineError as error:  # the other classifiers may succeed
-                failures.append(as_options(f"{name}: {error}"))
+                failures.append(f"{name}: {error.for_command_line()}")
                 continue
             interrupted = not run.finished
             if interrupted:

@@ -14,7 +14,7 @@ from typing import Any
 from driftline.cli.options import OnBadRow
 from driftline.errors import ConfigError, DataError
 from driftline.streams import Stream, catalogue, load, open_stream
-from driftline.streams.files.options import Numeral
+from driftline.streams.files.options import NameOrPosition
 from driftline.utils.suggestions import close_names, did_you_mean
 
 STDIN = "-"
@@ -75,10 +75,10 @@ def _open_file(source: str, reading: ReadOptions) -> Stream:
 
 
 def _numeral(option: Any) -> Any:
-    """Return an option with whole numbers as `Numeral`; 01 and +1 are not changed, because they are names."""
+    """Return an option with whole numbers as `NameOrPosition`; 01 and +1 are not changed, because they are names."""
     if isinstance(option, tuple):
         return tuple(map(_numeral, option))
-    return Numeral(option) if isinstance(option, str) and re.fullmatch(r"0|-?[1-9]\d*", option) else option
+    return NameOrPosition(option) if isinstance(option, str) and re.fullmatch(r"0|-?[1-9]\d*", option) else option
 
 
 @contextmanager

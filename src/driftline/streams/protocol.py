@@ -29,7 +29,7 @@ class Stream(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
+        """The names of the columns."""
 
     @property
     def n_rows(self) -> int | None:

@@ -1,4 +1,4 @@
-"""What becomes of the columns of a file."""
+"""How the columns of a file are recognised and encoded."""
 
 import re
 from datetime import datetime
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from driftline import ConfigError, DataError
 from driftline.streams import open_stream
-from driftline.streams.files.cells import number, seconds, text
-from driftline.streams.files.fields import CategoryField
+from driftline.streams.files.cells import parse_date, parse_number, parse_text
+from driftline.streams.files.encoders import CategoryEncoder
 
 nan = np.nan
 
@@ -53,21 +53,21 @@ def test_a_header_and_the_name_of_the_label_are_enough(opened):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_what_python_writes(x):
-    assert number(f" {x!r}\t") == x
-    assert text(x) in (repr(x), str(int(x)))
+    assert parse_number(f" {x!r}\t") == x
+    assert parse_text(x) in (repr(x), str(int(x)))
 
 
 @pytest.mark.parametrize("cell", ["2021_03", "1_000", "١", "1,5", "0x1F", "one", "1 2", "+-1", "1e", [], {}, b"1"])
-def test_codes_and_digits_of_other_scripts_are_no_numbers(cell):
-    with pytest.raises(ValueError, match="is no number"):
-        number(cell)
+def test_codes_and_digits_of_other_scripts_are_not_numbers(cell):
+    with pytest.raises(ValueError, match="is not a number"):
+        parse_number(cell)
 
 
 @pytest.mark.parametrize("cell", ["", "  ", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", " ? ", None])
 def test_missing_cells_are_missing_as_numbers_dates_and_texts(cell):
-    assert np.isnan(number(cell))
-    assert np.isnan(seconds(cell))
-    assert text(cell) is None
+    assert np.isnan(parse_number(cell))
+    assert np.isnan(parse_date(cell))
+    assert parse_text(cell) is None
 
 
 @given(
@@ -75,13 +75,13 @@ def test_missing_cells_are_missing_as_numbers_dates_and_texts(cell):
 )
 def test_a_date_is_seconds_since_1970(date):
     known = date.timestamp() if date.tzinfo else (date - datetime(1970, 1, 1)).total_seconds()
-    assert seconds(date.isoformat()) == pytest.approx(known, abs=1e-4)
+    assert parse_date(date.isoformat()) == pytest.approx(known, abs=1e-4)
 
 
 @pytest.mark.parametrize("cell", ["2021-13-01", "yesterday", "04/03/2021", "12:00", 5, []])
-def test_what_is_no_iso_date_is_refused(cell):
-    with pytest.raises(ValueError, match="is no date"):
-        seconds(cell)
+def test_a_date_that_is_not_iso_is_an_error(cell):
+    with pytest.raises(ValueError, match="is not a date"):
+        parse_date(cell)
 
 
 def test_dates_are_numbers_in_any_column(opened):
@@ -89,7 +89,7 @@ def test_dates_are_numbers_in_any_column(opened):
     assert np.array_equal(table(stream)["day"], [86400, nan, 172800], equal_nan=True)
 
 
-def test_the_head_decides_and_the_file_is_encoded_as_it_says(opened):
+def test_the_head_determines_how_the_whole_file_is_encoded(opened):
     """Values after the first 1,000 rows share the hash columns."""
     late = ["lilac", "teal", "ochre", "lilac", "red"]
     stream = opened("colour,y\n" + "red,0\n" * 999 + "blue,1\n" + "".join(f"{value},0\n" for value in late))
@@ -110,11 +110,11 @@ def test_of_many_values_the_first_32_have_a_column_of_their_own(opened):
 
 
 def test_the_hash_is_the_same_on_every_machine_and_in_every_version():
-    rows, _ = CategoryField("code", [], is_closed=False).encode(["lilac", "teal", "ochre", "漢"])
+    rows, _ = CategoryEncoder("code", [], is_closed=False).encode(["lilac", "teal", "ochre", "漢"])
     assert rows.argmax(axis=1).tolist() == [0, 1, 3, 0]
 
 
-def test_a_nominal_list_decides_instead_of_the_head(opened):
+def test_a_nominal_list_determines_the_columns_instead_of_the_head(opened):
     arff = "@attribute sky {clear, fog, None}\n@attribute day {1, 2}\n@attribute y {no, yes}\n@data\n"
     stream = opened(arff + "fog, 2, no\nNone, ?, no\n?, 1, yes\n", name="data.arff")
     columns = table(stream)
@@ -125,7 +125,7 @@ def test_a_nominal_list_decides_instead_of_the_head(opened):
 
 def test_a_stray_text_among_numbers_is_a_bad_row_and_many_are_categories(opened):
     stray = "x,y\n" + "1.5,0\n" * 50 + "oops,0\n"
-    with pytest.raises(DataError, match=r"data\.csv, line 52: column 'x': 'oops' is no number.*categorical"):
+    with pytest.raises(DataError, match=r"data\.csv, line 52: column 'x': 'oops' is not a number.*categorical"):
         table(opened(stray))
     assert opened(stray, categorical="x").columns[:2] == ("x=1.5", "x=oops")
     ranks = "rank,y\n" + "".join(f"{rank},0\n" for rank in (2, 3, 4, 5, 6, 7, 8, 9, 10, "J", "Q", "K", "A"))
@@ -137,7 +137,7 @@ def test_numbers_with_a_decimal_comma_are_not_taken_for_categories(opened):
         opened("x;y\n1,5;0\n2,25;1\n")
 
 
-def test_a_column_of_nothing_is_numeric(opened):
+def test_a_column_without_values_is_numeric(opened):
     assert np.isnan(table(opened("x,z,y\n,1,0\n?,2,1\n"))["x"]).all()
 
 
@@ -171,8 +171,8 @@ def test_labels_can_be_made_text(opened):
     [
         ("1,", "label is missing"),
         ("1,?", "label is missing"),
-        ("1,two", "'two' came, and the first labels are whole numbers; .* categorical"),
-        (f"1,{2**70}", "came, and the first labels are whole numbers"),
+        ("1,two", "expected a whole number, as the first labels are; got 'two'.* categorical"),
+        (f"1,{2**70}", "expected a whole number, as the first labels are"),
     ],
 )
 def test_a_label_that_cannot_be_used_is_a_bad_row(opened, row, reason):
@@ -189,12 +189,12 @@ def test_a_text_label_has_a_bounded_length(opened):
         labels(opened(f"x,y\n1,{'a' * 257}\n"))
 
 
-def test_a_column_of_identifiers_is_no_label(opened):
+def test_a_column_of_identifiers_is_refused_as_label(opened):
     with pytest.raises(DataError, match=r"label column 'y' has 120 different values in the first 200 rows; expect"):
         opened("x,y\n" + "".join(f"1,{i % 120}\n" for i in range(200)))
     with pytest.raises(DataError, match=r"label column 'y' has 1,000 different values in the first 1,000 rows"):
         opened("x,y\n" + "".join(f"1,{i / 7}\n" for i in range(1500)))
-    with pytest.raises(DataError, match=r"more than 10,000 labels; pass label="):
+    with pytest.raises(DataError, match=r"more than 10,000 different labels; set label to"):
         opened("x,y\n" + "".join(f"1,{max(i - 1000, 0)}\n" for i in range(15_000))).classes()
     assert opened("x,y\n" + "".join(f"1,{i % 100}\n" for i in range(200))).classes().size == 100
     assert opened("x,y\n" + "".join(f"1,{i}\n" for i in range(99))).classes().size == 99
@@ -216,11 +216,11 @@ def test_columns_can_be_ignored(opened):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"label": "Y"}, DataError, "data.csv: label='Y' is the name of no column"),
+        ({"label": "Y"}, DataError, "data.csv: label='Y' is not the name of a column"),
         ({"label": "colur"}, DataError, "did you mean 'colour'?"),
-        ({"label": None}, ConfigError, "pass label= as the name or position of the label among 'age', 'colour', 'y'"),
-        ({"label": 3}, DataError, "label=3 is no position: there are 3 columns"),
-        ({"label": "y", "time": "when"}, DataError, "time='when' is the name of no column"),
+        ({"label": None}, ConfigError, "set label to the name or position of the label; columns: 'age', 'colour', 'y'"),
+        ({"label": 3}, DataError, "label=3 is not a position: there are 3 columns"),
+        ({"label": "y", "time": "when"}, DataError, "time='when' is not the name of a column"),
         ({"label": "y", "ignore": "y"}, ConfigError, "column 'y' is named in two of label, time, ignore"),
         ({"label": "y", "time": "age", "categorical": ["age"]}, ConfigError, "column 'age' is named in two"),
         ({"label": "y", "ignore": ["age", "colour"]}, DataError, "no column is left to learn from"),
@@ -241,13 +241,13 @@ def test_options_that_cannot_work_are_refused(opened, options, error, message):
         opened("age,colour,y\n31,red,1\n32,blue,0\n", **options)
 
 
-def test_names_are_made_different_and_the_ambiguous_label_is_refused(opened):
+def test_names_are_made_unique_and_an_ambiguous_label_is_refused(opened):
     assert opened("a,,a,a.2,y\n1,2,3,4,5\n").columns == ("a", "x1", "a.2", "a.2.2")
     with pytest.raises(DataError, match="is the name of 2 columns; pass the position"):
         opened("y,a,y\n1,2,3\n")
 
 
-def test_a_header_is_recognised_unless_it_is_said(opened):
+def test_a_header_is_recognised_unless_the_option_is_given(opened):
     assert opened("a,b\n1,2\n", label=1).columns == ("a",)
     assert opened("id,2019,y\n1,2,no\n3,,yes\n", label=-1).columns == ("id", "2019")
     assert opened("3,2\n1,2\n", label=1).columns == ("x0",)
@@ -284,7 +284,7 @@ def test_a_text_with_commas_does_not_hide_the_semicolons(opened):
     assert stream.columns[:3] == ("name=Smith, J", "name=Doe, A, B", "name=Roe")
 
 
-def test_the_delimiter_that_shows_the_label_goes_before_others(opened):
+def test_a_delimiter_with_which_the_label_is_a_column_is_preferred(opened):
     stream = opened("a;b,c;d,y\n1;2,3;4,0\n5;6,7;8,1\n")
     assert labels(stream) == [0, 1]
     assert stream.columns[0] == "a;b=1;2"
@@ -306,7 +306,7 @@ def test_times_that_run_backwards_or_are_missing_are_bad_rows(opened):
     assert [re.findall("line ([0-9]+)", reason) for reason in stream.skipped] == [["4"], ["5"], ["6"]]
 
 
-def test_time_runs_on_from_one_block_to_the_next(opened):
+def test_the_order_in_time_is_checked_across_blocks(opened):
     content = "t,x,y\n" + "".join(f"{t},0,0\n" for t in range(5000)) + "4990,0,0\n"
     with pytest.raises(DataError, match=r"line 5002: its time 4990\.0 is before 4999\.0"):
         times(opened(content, time="t"))
@@ -324,11 +324,11 @@ def test_decimal_commas_are_not_taken_for_delimiters(opened):
         opened("1,5;2,5;0\n2,5;3,5;1\n", label=-1, header=False)
 
 
-def test_one_time_that_is_far_ahead_does_not_cost_all_rows_that_follow(opened):
+def test_one_time_far_ahead_is_an_error_instead_of_skipping_all_later_rows(opened):
     rows = [f"{i},1,{i % 2}" for i in range(300)]
     rows[100] = "99999,1,0"
     stream = opened("\n".join(["t,x,y", *rows]) + "\n", time="t", on_bad_row="skip")
-    with pytest.raises(DataError, match=r"199 rows together come before 99999\.0"):
+    with pytest.raises(DataError, match=r"199 rows have a time before 99999\.0"):
         list(stream.blocks())
 
 
@@ -351,12 +351,12 @@ def test_options_of_the_wrong_kind_are_refused(opened, options):
         opened("x,y\n1,2\n", **options)
 
 
-def test_positions_may_be_numbers_of_numpy(opened):
+def test_positions_may_be_numpy_integers(opened):
     stream = opened("x,z,y\n1,2,3\n", label=np.int64(2), ignore=np.array([0]))
     assert stream.columns == ("z",)
 
 
-def test_rows_in_memory_are_pointed_to_their_stream():
+def test_the_error_for_rows_in_memory_names_array_stream():
     with pytest.raises(ConfigError, match="ArrayStream"):
         open_stream(pd.DataFrame({"x": [1.0]}), "x")
 
@@ -369,7 +369,7 @@ def test_amounts_are_not_taken_for_categories(opened, form):
     assert len(opened("\n".join(["x;y", *rows]) + "\n", categorical="x").columns) == 36
 
 
-def test_numbers_among_which_some_are_unknown_in_words_are_not_taken_for_categories(opened):
+def test_numbers_with_a_word_for_unknown_are_not_taken_for_categories(opened):
     rows = [f"{i},{i % 2}" for i in range(90)] + [f"unk,{i % 2}" for i in range(10)]
     with pytest.raises(DataError, match="seems to hold numbers, but also 'unk'"):
         opened("\n".join(["x,y", *rows]) + "\n")

@@ -72,7 +72,7 @@ def test_any_delimiter_quotes_and_line_ends_are_read(table, delimiter, lines, fo
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
 @settings(max_examples=15)
 @given(table=small_tables(line_breaks=False))
-def test_encodings_are_read_those_with_a_mark_without_being_told(encoding, table, folder):
+def test_encodings_are_read_and_those_with_a_byte_order_mark_are_recognised(encoding, table, folder):
     path = folder / "encoded.csv"
     as_csv(table, path, quoting=1)
     text = path.read_text(encoding="utf-8").replace("漢", "ß")
@@ -86,7 +86,7 @@ def test_encodings_are_read_those_with_a_mark_without_being_told(encoding, table
 @pytest.mark.parametrize("form", ["csv", "jsonl", "arff", "sparse.arff", "parquet"])
 @settings(max_examples=15)
 @given(table=small_tables())
-def test_the_format_is_seen_in_the_content_where_the_name_does_not_say_it(form, table, folder):
+def test_the_format_is_recognised_by_content_if_the_name_does_not_state_it(form, table, folder):
     path = folder / "table"
     write(table, path, form)
     block = whole(open_stream(path, "label", time="when", delimiter="," if form == "csv" else None))
@@ -102,7 +102,7 @@ def long_csv(path, n_rows):
 
 
 @pytest.mark.parametrize("name", ["long.csv", "long.csv.gz"])
-def test_reading_from_a_row_on_is_skipping_the_rows_before_it(tmp_path, name):
+def test_reading_from_a_row_gives_the_rows_from_it_on(tmp_path, name):
     path = tmp_path / name
     x = long_csv(path, 3 * BLOCK_ROWS)
     if name.endswith("gz"):
@@ -152,7 +152,7 @@ def test_parquet_types_are_numbers_text_booleans_and_dates(tmp_path):
     assert np.array_equal(block.rows[1], [nan, 2, nan, nan, nan, nan, nan, nan, nan], equal_nan=True)
     assert block.labels.tolist() == [2**60 + 1, -1]
     assert block.times.tolist() == [86400.0, 172800.0]
-    with pytest.raises(DataError, match=r"types\.parquet, row 1: column 'tags': \['a'\] is neither|no number"):
+    with pytest.raises(DataError, match=r"types\.parquet, row 1: column 'tags': \['a'\] is neither|not a number"):
         list(open_stream(tmp_path / "types.parquet", "y").blocks())
 
 
@@ -202,7 +202,7 @@ print(sum(block.rows.sum() for block in open_stream("-", "y").blocks()))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_a_named_pipe_is_a_pipe_whatever_it_is_called(tmp_path):
+def test_a_named_pipe_is_read_once_whatever_its_extension(tmp_path):
     path = tmp_path / "pipe.csv"
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_text, args=("x,y\n1,2\n3,4\n",))

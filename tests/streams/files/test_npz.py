@@ -69,10 +69,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert peak(20 * BLOCK_ROWS) < 1.2 * peak(2 * BLOCK_ROWS)
 
 
-def test_names_are_as_many_as_columns(tmp_path):
+def test_there_must_be_a_name_for_each_column(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.ones((2, 2)), y=[0, 1])
     assert NpzStream(tmp_path / "a.npz", name="b", columns=["c", "d"]).columns == ("c", "d")
-    with pytest.raises(DataError, match=r"a\.npz has 2 columns, and 1 names"):
+    with pytest.raises(DataError, match=r"a\.npz has 2 columns, but 1 names"):
         NpzStream(tmp_path / "a.npz", columns=["c"])
 
 
@@ -91,7 +91,7 @@ def test_names_are_as_many_as_columns(tmp_path):
         ({"X": np.ones((2, 2)), "y": [0, 1], "times": [1.0]}, r"times the shape \(1,\)"),
     ],
 )
-def test_arrays_that_are_no_stream_are_refused(tmp_path, arrays, words):
+def test_arrays_that_do_not_form_a_stream_are_refused(tmp_path, arrays, words):
     np.savez(tmp_path / "foreign.npz", **arrays)
     with pytest.raises(DataError, match=rf"foreign\.npz cannot be read: .*{words}.*expected an \.npz"):
         NpzStream(tmp_path / "foreign.npz")
@@ -105,7 +105,7 @@ def test_arrays_that_are_no_stream_are_refused(tmp_path, arrays, words):
         ({"y": [0, 0, 1], "times": [1.0, 3.0, 2.0]}, "timestamp of row 2"),
     ],
 )
-def test_labels_and_times_that_cannot_be_are_refused(tmp_path, arrays, words):
+def test_invalid_labels_and_times_are_refused(tmp_path, arrays, words):
     np.savez(tmp_path / "odd.npz", X=np.ones((3, 2)), **arrays)
     with pytest.raises(DataError, match=rf"odd\.npz cannot be read: .*{words}"):
         list(NpzStream(tmp_path / "odd.npz").blocks())
@@ -123,7 +123,7 @@ def test_a_missing_file_is_named(tmp_path):
         NpzStream(tmp_path / "a.npz")
 
 
-def test_members_that_are_no_arrays_are_refused(tmp_path):
+def test_members_that_are_not_arrays_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("X.npy", b"1, 2, 3")
         archive.writestr("y.npy", b"")
@@ -157,11 +157,11 @@ def test_a_file_replaced_under_an_open_stream_is_noticed(tmp_path):
     np.savez(path, X=np.ones((3, 2)), y=[0, 1, 0])
     stream = NpzStream(path)
     np.savez(path, X=np.ones((2, 2)), y=[0, 1])
-    with pytest.raises(DataError, match="not the file that it was"):
+    with pytest.raises(DataError, match="has changed since the stream was opened"):
         list(stream.blocks())
 
 
-def test_an_array_that_goes_on_after_its_last_row_is_refused(tmp_path):
+def test_an_array_with_data_after_its_last_row_is_refused(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, X=np.ones((3, 2)), y=[0, 1, 0])
     with zipfile.ZipFile(path) as archive:
@@ -169,5 +169,5 @@ def test_an_array_that_goes_on_after_its_last_row_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content + 8 * b"\0" if name == "X.npy" else content)
-    with pytest.raises(DataError, match="X goes on after its last row"):
+    with pytest.raises(DataError, match="X has data after its last row"):
         list(NpzStream(path).blocks())

@@ -1,16 +1,18 @@
-"""ARFF, the text format of Weka and MOA: attributes, then rows, dense or sparse."""
+"""ARFF, the text format of Weka and MOA: a header of attributes, then dense or sparse rows."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from reprlib import repr as brief
 
 from driftline.errors import DataError
+from driftline.streams.files.cells import FileColumn, Reason, Reject, TextTable
+from driftline.streams.files.input_file import LineReader
+from driftline.streams.files.options import FileOptions
 
-Cells = list[str | None]
-Reject = Callable[[int, str], None]
-"""Told the line and the reason of a row that cannot be read; if it returns, reading goes on after that row."""
+ArffCells = list[str | None]
+"""The cells of a row, None where a value is missing."""
 
 _QUOTED = r"""(?P<quote>['"])(?P<text>(?:\\.|(?!(?P=quote))[^\\])*+)(?P=quote)\s*+"""
 _CELL = re.compile(rf"\s*+(?:{_QUOTED}|(?P<plain>[^,]*+))(?P<end>,|\Z)")
@@ -27,11 +29,11 @@ class Attribute:
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the column.
     values : tuple of str, optional
-        The list of a nominal attribute; None for the other types.
+        The values of a nominal attribute; None for the other types.
     is_text : bool, default=False
-        Whether the cells are text outside any list (string and date attributes).
+        Whether the cells are any text (string and date attributes).
     """
 
     name: str
@@ -39,29 +41,52 @@ class Attribute:
     is_text: bool = False
 
 
-def read_arff(
-    lines: Iterator[str], source: str, reject: Reject | None = None
-) -> tuple[tuple[Attribute, ...], Iterator[tuple[int, Cells]]]:
-    """Read the attributes of an ARFF file at once, and its rows as they are asked for.
+def read_arff_table(lines: LineReader, options: FileOptions, reject: Reject) -> TextTable:
+    """Read ARFF; the options are not used."""
+    in_header = True
 
-    Whether the cells of numeric attributes are numbers is left to the caller, who will convert them anyway.
+    def texts() -> Iterator[str]:
+        for line, text, flaw in lines:
+            if flaw is not None and in_header:
+                raise DataError(
+                    f"{lines.file_name}, line {line}: ", flaw, "; it is part of the header and cannot be skipped"
+                )
+            if flaw is not None:
+                reject(line, flaw)
+            yield text if flaw is None else ""
+
+    attributes, rows = read_arff(texts(), lines.file_name, reject)
+    in_header = False
+    columns = tuple(
+        FileColumn(attribute.name, attribute.values, is_number=attribute.values is None and not attribute.is_text)
+        for attribute in attributes
+    )
+    return TextTable(columns, rows, options)
+
+
+def read_arff(
+    lines: Iterator[str], file_name: str, reject: Reject | None = None
+) -> tuple[tuple[Attribute, ...], Iterator[tuple[int, ArffCells]]]:
+    """Read the attributes of an ARFF file, and return an iterator over its rows.
+
+    Cells of numeric attributes are not checked to be numbers: the caller converts them anyway.
 
     Parameters
     ----------
     lines : iterator of str
         The lines of the file.
-    source : str
-        What to call the file in errors.
+    file_name : str
+        Name of the file in errors.
     reject : callable, optional
-        Called with the line number and the reason where a row cannot be read, which is then left out; by default that
-        is a DataError. Whatever is wrong above the rows always is.
+        Called with the line number of a row that cannot be read and the reason; if it returns, the row is skipped. By
+        default such a row is a DataError. Anything wrong in the header always is.
 
     Returns
     -------
     attributes : tuple of Attribute
         The columns.
     rows : iterator of (int, list of (str or None))
-        Line number and one cell for each attribute, None where it is missing. A cell that a sparse row omits is "0",
+        Line number and one cell for each attribute, None if it is missing. A cell that a sparse row omits is "0",
         or the first value of the list of a nominal attribute, as in Weka.
 
     Examples
@@ -79,7 +104,7 @@ def read_arff(
     >>> list(rows)
     [(5, ['21.5', 'yes']), (6, ['19', 'no']), (7, [None, 'no'])]
     """
-    numbered, stop = _meaningful(lines), partial(_stop, source)
+    numbered, stop = _without_comments(lines), partial(_stop, file_name)
     attributes = []
     for line, content in numbered:
         keyword, *rest = content.split(maxsplit=1)
@@ -93,17 +118,17 @@ def read_arff(
         elif keyword.lower() != "@relation":
             stop(line, f"expected @relation, @attribute or @data; got {brief(content)}")
     else:
-        raise DataError(f"{source}: expected '@data' and rows, and the file ended before them")
+        raise DataError(f"{file_name}: expected '@data' and rows, but the file ended before them")
     if not attributes:
-        raise DataError(f"{source}: expected '@attribute name type' before '@data', and there is none")
+        raise DataError(f"{file_name}: expected '@attribute name type' before '@data', but there is none")
     return tuple(attributes), _rows(numbered, tuple(attributes), reject or stop)
 
 
-def _stop(source: str, line: int, reason: str) -> None:
-    raise DataError(f"{source}, line {line}: {reason}")
+def _stop(file_name: str, line: int, reason: Reason) -> None:
+    raise DataError(f"{file_name}, line {line}: ", reason)
 
 
-def _meaningful(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+def _without_comments(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines that are neither blank nor comments, with their numbers and without the spaces around them."""
     for line, text in enumerate(lines, start=1):
         content = text.strip()
@@ -114,7 +139,7 @@ def _meaningful(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
 def _attribute(declaration: str) -> Attribute:
     match = _ATTRIBUTE.match(declaration)
     if match is None:
-        raise ValueError(f"expected '@attribute name type', names with spaces in quotes; got {brief(declaration)}")
+        raise ValueError(f"expected '@attribute name type', a name with spaces in quotes; got {brief(declaration)}")
     name, kind = _text(match), match["type"].strip()
     if kind.startswith("{"):
         return Attribute(name, _nominal_list(name, kind))
@@ -144,9 +169,9 @@ def _nominal_list(name: str, declaration: str) -> tuple[str, ...]:
 
 def _rows(
     numbered: Iterator[tuple[int, str]], attributes: tuple[Attribute, ...], reject: Reject
-) -> Iterator[tuple[int, Cells]]:
+) -> Iterator[tuple[int, ArffCells]]:
     lists = [(j, frozenset(attribute.values)) for j, attribute in enumerate(attributes) if attribute.values]
-    omitted: Cells = [attribute.values[0] if attribute.values else "0" for attribute in attributes]
+    omitted: ArffCells = [attribute.values[0] if attribute.values else "0" for attribute in attributes]
     text = frozenset(j for j, attribute in enumerate(attributes) if attribute.is_text)
     for line, content in numbered:
         try:
@@ -160,8 +185,8 @@ def _rows(
             yield line, cells
 
 
-def _dense(content: str, attributes: tuple[Attribute, ...]) -> Cells:
-    cells: Cells
+def _dense(content: str, attributes: tuple[Attribute, ...]) -> ArffCells:
+    cells: ArffCells
     if "'" in content or '"' in content:
         cells = [_cell(match) for match in _split(_CELL, content)]
     else:
@@ -173,7 +198,7 @@ def _dense(content: str, attributes: tuple[Attribute, ...]) -> Cells:
     raise ValueError(f"expected {len(attributes)} cells, one for each attribute; got {len(cells)}")
 
 
-def _sparse(content: str, attributes: tuple[Attribute, ...], omitted: Cells, text: frozenset[int]) -> Cells:
+def _sparse(content: str, attributes: tuple[Attribute, ...], omitted: ArffCells, text: frozenset[int]) -> ArffCells:
     if not content.endswith("}"):
         raise ValueError("a sparse row must end with '}', without a weight")
     cells, seen, inside = omitted.copy(), set[int](), content[1:-1]
@@ -190,7 +215,7 @@ def _sparse(content: str, attributes: tuple[Attribute, ...], omitted: Cells, tex
 
 
 def _split(pattern: re.Pattern[str], text: str, at: int = 0) -> Iterator[re.Match[str]]:
-    """Yield a match for each cell, from a position on, up to one that no comma follows."""
+    """Yield a match for each cell from a position on; the last is the one that no comma follows."""
     end = ","
     while end == ",":
         match = pattern.match(text, at)

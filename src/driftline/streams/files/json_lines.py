@@ -1,67 +1,77 @@
-"""JSON lines: an object a line."""
+"""JSON lines: one object on each line."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from reprlib import repr as brief
 from typing import Any
 
-from driftline.errors import DataError
-from driftline.streams.files.arff import Reject
-from driftline.streams.files.options import Options
-from driftline.streams.files.source import Lines
-from driftline.streams.files.tables import HEAD_ROWS, Column, Row, Table, table_of_rows
+from driftline.errors import DataError, Parameter
+from driftline.streams.files.cells import HEAD_ROWS, FileColumn, Reason, Reject, Row, TextTable
+from driftline.streams.files.input_file import LineReader
+from driftline.streams.files.options import FileOptions
 
-HEAD_CHARACTERS = 2**24
+MAX_HEAD_CHARACTERS = 2**24
 
 
-def read_json_lines(lines: Lines, options: Options, reject: Reject) -> Table:
-    """Read objects whose keys are the columns: those of the first 1,000 lines, in the order of appearance.
+def read_json_lines(lines: LineReader, options: FileOptions, reject: Reject) -> TextTable:
+    """Read objects whose keys are the columns: the keys of the first 1,000 lines, in the order of appearance.
 
-    A key that an object lacks is a missing cell; one that no object of the first lines has cannot be used, unless it
-    is to be ignored.
+    A key that an object lacks is a missing cell. A row with a key that the first lines lack is malformed, unless that
+    key is in `options.ignore`.
     """
-    names = _names(lines) | dict.fromkeys(name for name in options.ignore if isinstance(name, str))
+    found = options if options.keys is not None else replace(options, keys=_find_keys(lines, options))
+    names = found.keys or ()
+    known = frozenset(names)
 
     def rows() -> Iterator[Row]:
         for line, text, flaw in lines:
-            if flaw is None and text.isspace():
-                continue
-            try:
-                if flaw is not None:
-                    raise ValueError(flaw)
-                content = _object(text)
-                unknown = content.keys() - names.keys()
-                if unknown:
-                    raise ValueError(
-                        f"key {brief(min(unknown))} is in no object of the first {HEAD_ROWS:,} lines, which decide "
-                        "the columns; put an object that has it there, or name it in ignore"
-                    )
-            except ValueError as error:
-                reject(line, str(error))
-            else:
-                yield line, [content.get(name) for name in names]
-
-    return table_of_rows([Column(name) for name in names], rows(), lines)
-
-
-def _names(lines: Lines) -> dict[str, None]:
-    """Return the keys of the first objects, in the order of appearance."""
-    names: dict[str, None] = {}
-    failure = None
-    for line, text, flaw in lines.peek(HEAD_ROWS, HEAD_CHARACTERS):
-        try:
             if flaw is not None:
-                raise ValueError(flaw)
-            names |= dict.fromkeys({} if text.isspace() else _object(text))
-        except ValueError as error:
-            failure = failure or f"{lines.source}, line {line}: {error}"
-    if not names:
-        raise DataError(failure or f"{lines.source} is empty; expected a JSON object with keys a line")
-    return names
+                reject(line, flaw)
+            elif not text.isspace():
+                try:
+                    content = _parse_object(text)
+                except ValueError as error:
+                    reject(line, str(error))
+                    continue
+                unknown = content.keys() - known
+                if unknown:
+                    reject(line, _unknown_key(min(unknown)))
+                else:
+                    yield line, [content.get(name) for name in names]
+
+    return TextTable(tuple(map(FileColumn, names)), rows(), found)
 
 
-def _object(text: str) -> dict[str, Any]:
+def _unknown_key(key: str) -> DataError:
+    return DataError(
+        f"key {brief(key)} is in no object of the first {HEAD_ROWS:,} lines, which determine the columns; put an "
+        "object that has it there, or name it in ",
+        Parameter("ignore"),
+    )
+
+
+def _find_keys(lines: LineReader, options: FileOptions) -> tuple[str, ...]:
+    """Return the keys of the first objects in the order of appearance, then the other names to ignore."""
+    keys: dict[str, None] = {}
+    failure: DataError | None = None
+    for line, text, flaw in lines.peek(HEAD_ROWS, MAX_HEAD_CHARACTERS):
+        reason: Reason | None = flaw
+        if flaw is None and not text.isspace():
+            try:
+                keys |= dict.fromkeys(_parse_object(text))
+            except ValueError as error:
+                reason = str(error)
+        if reason is not None and failure is None:
+            failure = DataError(f"{lines.file_name}, line {line}: ", reason)
+    if not keys:
+        raise failure or DataError(f"{lines.file_name} is empty; expected a JSON object with keys on each line")
+    return tuple(keys | dict.fromkeys(name for name in options.ignore if isinstance(name, str)))
+
+
+def _parse_object(text: str) -> dict[str, Any]:
+    """Return the JSON object on a line; a ValueError says why there is none."""
     try:
         content = _DECODER.decode(text.strip())
     except json.JSONDecodeError as error:
@@ -80,7 +90,7 @@ def _object(text: str) -> dict[str, Any]:
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise ValueError("its text has one half of a surrogate pair, which is no character") from None
+            raise ValueError("its text has one half of a surrogate pair, which is not a character") from None
     return content
 
 

@@ -1,4 +1,4 @@
-"""From the cells of a file to the rows, labels and times of a stream, in a way that the head of the file decides."""
+"""How the cells of a file become the rows, labels and times of a stream; the head of the file decides it."""
 
 from collections.abc import Sequence
 from reprlib import repr as brief
@@ -6,117 +6,126 @@ from typing import Any
 
 import numpy as np
 
-from driftline.errors import DataError
-from driftline.streams.files.cells import Flaws, plain, says, text
-from driftline.streams.files.fields import Field, LabelField, ScalarField, field_of, scalar_reader
-from driftline.streams.files.options import Options
-from driftline.streams.files.roles import Roles, different
-from driftline.streams.files.tables import Cells, Chunk, Column
+from driftline.errors import DataError, Parameter
+from driftline.streams.files.cells import Cells, Chunk, FileColumn, RowErrors, can_parse, parse_text, to_sequence
+from driftline.streams.files.encoders import (
+    ColumnEncoder,
+    LabelEncoder,
+    NumberEncoder,
+    choose_encoder,
+    choose_number_reader,
+)
+from driftline.streams.files.options import ColumnRoles, FileOptions, unique_names
 from driftline.types import Block, Matrix
 
-LEAST_CELLS = 100
-"""With fewer cells nobody can tell whether labels recur."""
-ADVICE = "correct it, or name the column in categorical or ignore"
+MIN_LABEL_CELLS = 100
+"""With fewer cells in the head, labels that are all different are accepted."""
+_ADVICE = "; correct it, or name the column in ", Parameter("categorical"), " or ", Parameter("ignore")
 
 
-class Features:
-    """The columns to learn from: what each of them becomes in the rows.
+class FeatureEncoder:
+    """Encodes the columns to learn from.
 
     Parameters
     ----------
-    fields : sequence of Field
-        What becomes of each.
+    encoders : sequence of ColumnEncoder
+        The encoder of each column.
     columns : sequence of str
-        What they are called in the file.
+        Names of the columns in the file.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the columns of the rows.
+        Names of the encoded columns.
     """
 
-    def __init__(self, fields: Sequence[Field], columns: Sequence[str]) -> None:
-        self._fields = fields
+    def __init__(self, encoders: Sequence[ColumnEncoder], columns: Sequence[str]) -> None:
+        self._encoders = encoders
         self._columns = columns
-        self.names = different([name for field in fields for name in field.names])
+        self.names = unique_names([name for encoder in encoders for name in encoder.names])
 
     def __len__(self) -> int:
-        return len(self._fields)
+        return len(self._encoders)
 
-    def encode(self, chunk: Chunk) -> tuple[Matrix, Flaws]:
-        """Return the rows of a chunk, whose first columns these are, and why some cannot be used."""
+    def encode(self, chunk: Chunk, *advice: str | Parameter) -> tuple[Matrix, RowErrors]:
+        """Return the rows of a chunk that begins with these columns, and the reasons and advice for unusable rows."""
         rows = np.empty((len(chunk.places), len(self.names)))
-        flaws: Flaws = {}
+        errors: RowErrors = {}
         first = 0
-        for column, field, cells in zip(self._columns, self._fields, chunk.columns, strict=False):
-            values, wrong = field.encode(cells)
+        for column, encoder, cells in zip(self._columns, self._encoders, chunk.columns, strict=False):
+            values, column_errors = encoder.encode(cells)
             rows[:, first : first + values.shape[1]] = values
             first += values.shape[1]
-            for i, reason in wrong.items():
-                flaws.setdefault(i, f"column {column!r}: {reason}; {ADVICE}")
-        return rows, flaws
+            for i, reason in column_errors.items():
+                errors.setdefault(i, DataError(f"column {column!r}: ", reason, *advice))
+        return rows, errors
 
     def to_list(self) -> list[dict[str, Any]]:
-        """Return what becomes of each column, as JSON knows it."""
-        return [field.to_dict() for field in self._fields]
+        """Return a description of each encoder that JSON can hold."""
+        return [encoder.to_dict() for encoder in self._encoders]
 
 
 class Layout:
-    """What each column of a file becomes; it depends on the head alone, and encodes any chunk of the file.
+    """How the columns of a file are encoded; it depends on the head alone, and encodes any chunk of the file.
 
     Parameters
     ----------
-    columns : sequence of Column
+    columns : sequence of FileColumn
         All columns of the file.
-    roles : Roles
-        What they are for.
+    roles : ColumnRoles
+        Which of them are features, label and time.
     head : sequence of Cells
-        The first cells of the columns that are used.
-    source : str
-        What to call the file in errors.
-    options : Options
-        What the user said about it.
+        The first cells of the columns in `roles.used`.
+    file_name : str
+        Name of the file in errors.
+    options : FileOptions
+        The options of the user.
 
     Attributes
     ----------
-    roles : Roles
+    roles : ColumnRoles
         As given.
     """
 
     def __init__(
-        self, columns: Sequence[Column], roles: Roles, head: Sequence[Cells], source: str, options: Options
+        self,
+        columns: Sequence[FileColumn],
+        roles: ColumnRoles,
+        head: Sequence[Cells],
+        file_name: str,
+        options: FileOptions,
     ) -> None:
         cells = dict(zip(roles.used, head, strict=True))
         self.roles = roles
         try:
-            fields = [
-                field_of(roles.names[j], columns[j], cells[j], is_categorical=j in roles.categorical)
+            encoders = [
+                choose_encoder(roles.names[j], columns[j], cells[j], is_categorical=j in roles.categorical)
                 for j in roles.features
             ]
         except DataError as error:
-            raise DataError(f"{source}: {error}") from error
-        self._features = Features(fields, [roles.names[j] for j in roles.features])
+            raise DataError(f"{file_name}: ", error) from error
+        self._features = FeatureEncoder(encoders, [roles.names[j] for j in roles.features])
         self._has_header = any(column.name for column in columns)
         self._options = options
-        self._label = LabelField(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)
-        _check_label(roles.names[roles.label], columns[roles.label], cells[roles.label], roles, source)
+        self._label = LabelEncoder(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)
+        _check_label(columns[roles.label], cells[roles.label], roles, file_name)
         self._time = None
         if roles.time is not None:
-            read = scalar_reader(columns[roles.time], cells[roles.time])
+            read = choose_number_reader(columns[roles.time], cells[roles.time])
             if read is None:
                 raise DataError(
-                    f"{source}: time column {roles.names[roles.time]!r} begins with {brief(cells[roles.time][0])}; "
+                    f"{file_name}: time column {roles.names[roles.time]!r} begins with {brief(cells[roles.time][0])}; "
                     "expected numbers, or dates such as 2021-03-04 or 2021-03-04T05:06:07Z"
                 )
-            self._time = ScalarField(roles.names[roles.time], read)
+            self._time = NumberEncoder(roles.names[roles.time], read)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns of the rows."""
+        """Names of the columns of the stream."""
         return self._features.names
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a `RowFile` needs to read other files in the same way, as JSON knows it."""
+        """Return a description that JSON can hold, from which `RowFile` reads other files in the same way."""
         return {
             "columns": list(self.roles.names),
             "has_header": self._has_header,
@@ -126,28 +135,33 @@ class Layout:
             "encoding": self._options.encoding,
         }
 
-    def encode(self, chunk: Chunk) -> tuple[Block, Flaws]:
-        """Return the rows of a chunk, and those that cannot be used, with the reasons."""
-        rows, flaws = self._features.encode(chunk)
-        labels, wrong = self._label.encode(chunk.columns[len(self._features)])
-        for i, reason in wrong.items():
-            flaws.setdefault(i, f"label column {self.roles.names[self.roles.label]!r}: {reason}")
+    def encode(self, chunk: Chunk) -> tuple[Block, RowErrors]:
+        """Return the rows of a chunk, and those that cannot be used with the reasons."""
+        rows, errors = self._features.encode(chunk, *_ADVICE)
+        labels, label_errors = self._label.encode(chunk.columns[len(self._features)])
+        for i, reason in label_errors.items():
+            errors.setdefault(i, DataError(f"label column {self.roles.names[self.roles.label]!r}: ", reason))
         times = np.full(len(rows), np.nan)
         if self._time is not None:
-            column, wrong = self._time.encode(chunk.columns[-1])
+            column, time_errors = self._time.encode(chunk.columns[-1])
             times = column[:, 0]
             for i in np.flatnonzero(np.isnan(times)).tolist():
-                flaws.setdefault(i, f"time column {self._time.names[0]!r}: {wrong.get(i, 'the time is missing')}")
-        return Block(rows, labels, times), flaws
+                reason = time_errors.get(i, "the time is missing")
+                errors.setdefault(i, DataError(f"time column {self._time.names[0]!r}: ", reason))
+        return Block(rows, labels, times), errors
 
 
-def _check_label(name: str, column: Column, head: Cells, roles: Roles, source: str) -> None:
-    """Refuse labels of which most are different: they are no classes, and a classifier would choke on them."""
+def _check_label(column: FileColumn, head: Cells, roles: ColumnRoles, file_name: str) -> None:
+    """Raise an error if most labels are different: they are not classes, and there would be too many."""
     if column.values is not None or roles.label in roles.categorical:
         return
-    n_cells, n_values = len(head), len({text(cell) for cell in plain(head) if says(text, cell)})
-    if n_cells >= LEAST_CELLS and 2 * n_values > n_cells:
+    n_cells = len(head)
+    n_values = len({parse_text(cell) for cell in to_sequence(head) if can_parse(parse_text, cell)})
+    if n_cells >= MIN_LABEL_CELLS and 2 * n_values > n_cells:
         raise DataError(
-            f"{source}: label column {name!r} has {n_values:,} different values in the first {n_cells:,} rows; expected"
-            " classes that recur: choose another column, cut its numbers into ranges, or name it in categorical too"
+            f"{file_name}: label column {roles.names[roles.label]!r} has {n_values:,} different values in the first "
+            f"{n_cells:,} rows; expected classes that recur: choose another column, cut its numbers into ranges, or "
+            "name it in ",
+            Parameter("categorical"),
+            " too",
         )

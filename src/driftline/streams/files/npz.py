@@ -1,4 +1,4 @@
-"""Streams in NumPy's .npz files, read a block at a time."""
+"""Streams in NumPy's .npz files, read one block at a time."""
 
 import os
 import zipfile
@@ -16,14 +16,14 @@ from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block, LabelArray
 from driftline.utils.validation import read_times
 
-SKIPPED_AT_ONCE = 2**20
-"""Bytes read at once of what is passed over."""
+SKIP_BYTES = 2**20
+"""Number of bytes read at once of rows that are skipped."""
 DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile)
-"""What reading a file raises that is cut off, damaged, encrypted or of another kind."""
+"""The errors that reading a file raises if it is cut off, damaged, encrypted or of another format."""
 
 
 class ArrayReader:
-    """One array of an .npz file, read row after row.
+    """Reads one array of an .npz file row by row.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class ArrayReader:
         Parameters
         ----------
         n_rows : int
-            How many; there must be as many left.
+            Number of rows; at least as many must be left.
 
         Returns
         -------
@@ -75,29 +75,29 @@ class ArrayReader:
         return np.frombuffer(data, self.dtype).reshape(shape).astype(self.dtype.newbyteorder("="))
 
     def skip(self, n_rows: int) -> None:
-        """Pass over rows.
+        """Skip rows.
 
         Parameters
         ----------
         n_rows : int
-            How many.
+            Number of rows.
         """
-        # By reading: the seek of some versions of zipfile loses count of what is left.
+        # By reading them: after a seek, some versions of zipfile are wrong about how much is left.
         left = n_rows * prod(self.shape[1:]) * self.dtype.itemsize
         while left > 0:
-            data = self._file.read(min(left, SKIPPED_AT_ONCE))
+            data = self._file.read(min(left, SKIP_BYTES))
             if not data:
                 raise EOFError(f"{self._key} ends before its last row")
             left -= len(data)
 
     def finish(self) -> None:
-        """Make sure that the last row was the end; that also has the checksum of the array looked at."""
+        """Check that no data follow the last row; zipfile then verifies the checksum of the array, too."""
         if self._file.read(1):
-            raise ValueError(f"{self._key} goes on after its last row")
+            raise ValueError(f"{self._key} has data after its last row")
 
 
 class NpzStream:
-    """Rows and labels in an .npz file, which is never in memory as a whole.
+    """Rows and labels in an .npz file, read in constant memory.
 
     The file holds a matrix of numbers `X`, in C order (NumPy's usual one), a vector of labels `y` and, if the
     rows have times, a vector `times`: what ``np.savez_compressed(path, X=X, y=y)`` writes.
@@ -107,7 +107,7 @@ class NpzStream:
     path : str or path-like
         The file.
     name : str, optional
-        What to call the stream; by default the name of the file.
+        Name of the stream; by default that of the file without its extension.
     columns : sequence of str, optional
         Names of the columns; by default x0, x1, …
 
@@ -138,15 +138,15 @@ class NpzStream:
         self.n_rows, n_columns = shape
         self.columns = tuple(f"x{j}" for j in range(n_columns)) if columns is None else tuple(map(str, columns))
         if len(self.columns) != n_columns:
-            raise DataError(f"{self._path} has {n_columns} columns, and {len(self.columns)} names came with it")
+            raise DataError(f"{self._path} has {n_columns} columns, but {len(self.columns)} names were given")
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
-        """Read the rows a block at a time.
+        """Read the rows one block at a time.
 
         Parameters
         ----------
         start : int, default=0
-            Position of the row to begin with.
+            Position of the first row to read.
 
         Yields
         ------
@@ -155,7 +155,7 @@ class NpzStream:
         """
         with opened(self._path) as archive:
             if _shape(archive, self._has_times) != (self.n_rows, len(self.columns)):
-                raise ValueError("it is not the file that it was when the stream was opened")
+                raise ValueError("the file has changed since the stream was opened")
             readers = [ArrayReader(archive, key) for key in ("X", "y", "times")[: 3 if self._has_times else 2]]
             for reader in readers:
                 reader.skip(min(start, self.n_rows))
@@ -193,7 +193,7 @@ class NpzStream:
 
 @contextmanager
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open an .npz file; whatever is wrong with it is said as a `DataError` that names it.
+    """Open an .npz file; errors in reading it become a `DataError` that names the file.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
         ) from error
 
 
-def rows_of(archive: zipfile.ZipFile) -> ArrayReader:
-    """Return a reader of the rows, if they are a matrix of numbers.
+def open_rows(archive: zipfile.ZipFile) -> ArrayReader:
+    """Return a reader of the rows, which must be a matrix of numbers.
 
     Parameters
     ----------
@@ -228,24 +228,24 @@ def rows_of(archive: zipfile.ZipFile) -> ArrayReader:
     Returns
     -------
     ArrayReader
-        Of X.
+        The reader of X.
     """
-    _check_there(archive, "X")
+    _check_contains(archive, "X")
     X = ArrayReader(archive, "X")
     if len(X.shape) != 2 or X.shape[0] < 0 or X.shape[1] < 1 or X.dtype.kind not in "biuf":
         raise ValueError(f"X has the shape {X.shape} and the type {X.dtype}")
     return X
 
 
-def _check_there(archive: zipfile.ZipFile, key: str) -> None:
+def _check_contains(archive: zipfile.ZipFile, key: str) -> None:
     if f"{key}.npy" not in archive.namelist():
         raise ValueError(f"it has no {key}, only {', '.join(archive.namelist())}")
 
 
 def _shape(archive: zipfile.ZipFile, has_times: bool) -> tuple[int, int]:
-    """Return the numbers of rows and columns, if the arrays are those of a stream."""
-    X = rows_of(archive)
-    _check_there(archive, "y")
+    """Return the numbers of rows and columns; arrays that do not form a stream are an error."""
+    X = open_rows(archive)
+    _check_contains(archive, "y")
     y = ArrayReader(archive, "y")
     n_rows, n_columns = X.shape
     if y.shape != (n_rows,) or y.dtype.kind not in "biufU":
@@ -258,7 +258,7 @@ def _shape(archive: zipfile.ZipFile, has_times: bool) -> tuple[int, int]:
 
 
 def _check_labels(labels: LabelArray, first: int) -> None:
-    """Refuse labels that are no classes but amounts, or missing."""
+    """Raise an error if a label is missing or is not a whole number."""
     if labels.dtype.kind == "f":
         wrong = np.flatnonzero(~np.isfinite(labels) | (labels != np.round(labels)))
         if wrong.size:

@@ -242,7 +242,7 @@ class SyntheticStream:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns: x0, x1 and so on."""
+        """The names of the columns: x0, x1 and so on."""
         return tuple(f"x{j}" for j in range(self.distribution.n_features))
 
     def blocks(self, start: int = 0) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""Rows of new files, read as those of the file that a model learned from."""
+"""Rows of new files are encoded as those of the file that a model learned from."""
 
 import json
 
@@ -53,7 +53,7 @@ def test_files_without_names_are_read_by_position(tmp_path, with_label):
     assert np.array_equal(rows, next(stream.blocks()).rows, equal_nan=True)
 
 
-def test_what_was_said_of_the_first_file_is_believed_of_others(tmp_path):
+def test_delimiter_and_encoding_of_the_first_file_are_used_for_others(tmp_path):
     text = "naïve!class\n" + "".join(f"{t}!{'ab'[t % 2]}\n" for t in range(20))
     (tmp_path / "old.csv").write_text(text, encoding="latin-1")
     stream = open_stream(tmp_path / "old.csv", "class", delimiter="!", encoding="latin-1")
@@ -108,11 +108,11 @@ def test_missing_columns_are_named(tmp_path):
         read(tmp_path / "new.csv", layout)
 
 
-def test_a_malformed_row_stops_after_those_before_it_or_is_skipped(tmp_path):
+def test_a_malformed_row_is_an_error_after_the_rows_before_it_or_is_skipped(tmp_path):
     layout = open_stream(write(tmp_path / "old.csv", ["mm", "code", "wet"]), "wet").layout
     (tmp_path / "new.csv").write_text("mm,code\n1,1\n2,two\n3\n4,4\n")
     seen = []
-    with pytest.raises(DataError, match=r"new\.csv, line 3: column 'code': 'two' is no number"):
+    with pytest.raises(DataError, match=r"new\.csv, line 3: column 'code': 'two' is not a number"):
         seen += (rows.tolist() for _, rows in RowFile(tmp_path / "new.csv", layout).blocks())
     assert seen == [[[1.0, 1.0]]]
     file = RowFile(tmp_path / "new.csv", layout, on_bad_row="skip")
@@ -123,5 +123,5 @@ def test_a_malformed_row_stops_after_those_before_it_or_is_skipped(tmp_path):
 def test_a_file_without_rows_is_refused(tmp_path):
     layout = open_stream(write(tmp_path / "old.csv", ["mm", "code", "wet"]), "wet").layout
     (tmp_path / "new.csv").write_text("mm,code\n")
-    with pytest.raises(DataError, match="has no rows that can be used"):
+    with pytest.raises(DataError, match="has no usable rows"):
         read(tmp_path / "new.csv", layout)

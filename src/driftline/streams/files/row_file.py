@@ -1,0 +1,187 @@
+"""Rows without labels, from files with the columns of an earlier stream."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import DataError
+from driftline.streams.files.encoders import encoder_from_dict
+from driftline.streams.files.input_file import InputFile
+from driftline.streams.files.layout import FeatureEncoder
+from driftline.streams.files.npz import open_rows, opened
+from driftline.streams.files.options import FileOptions, unique_names
+from driftline.streams.files.reader import FileReader, OnBadRow
+from driftline.streams.protocol import BLOCK_ROWS
+from driftline.types import Matrix
+from driftline.utils.suggestions import close_names
+
+MAX_LISTED_COLUMNS = 5
+"""Most missing columns that an error lists."""
+
+
+def numeric_layout(columns: Sequence[str] | int) -> dict[str, Any]:
+    """Return the layout of a file whose columns all hold numbers.
+
+    Parameters
+    ----------
+    columns : sequence of str or int
+        Names of the columns, or their number if they have no names.
+
+    Returns
+    -------
+    dict
+        The layout, for `RowFile`.
+    """
+    names = [f"x{j}" for j in range(columns)] if isinstance(columns, int) else list(columns)
+    return {
+        "columns": names,
+        "has_header": None if isinstance(columns, int) else True,
+        "label": None,
+        "features": [{"name": name, "kind": "number"} for name in names],
+        "delimiter": None,
+        "encoding": "utf-8",
+    }
+
+
+class RowFile:
+    r"""A file with the columns of an earlier stream, whose rows are read without labels.
+
+    Columns may be in any order, additional columns are ignored, and the label may be missing. In a file without names
+    of columns these must be in the same order, with or without the label.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, as in `open_stream`.
+    layout : mapping
+        The `layout` of a `FileStream`, or `numeric_layout`.
+    on_bad_row : {"stop", "skip"}, default="stop"
+        Whether a malformed row is an error or is skipped and counted.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file.
+    place : {"line", "row"}
+        What rows are counted by: their lines, or the rows in a format without lines.
+    n_skipped : int
+        Number of malformed rows skipped so far.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from driftline.streams import open_stream
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "old.csv").write_text("sky,rain,mm\nclear,no,0\nfog,yes,3\n")
+    >>> _ = (folder / "new.csv").write_text("mm,sky\n5,fog\n")
+    >>> layout = open_stream(folder / "old.csv", "rain").layout
+    >>> [rows[0, [0, 1, -1]].tolist() for _, rows in RowFile(folder / "new.csv", layout).blocks()]
+    [[0.0, 1.0, 5.0]]
+    """
+
+    def __init__(self, path: str | os.PathLike[str], layout: Mapping[str, Any], on_bad_row: OnBadRow = "stop") -> None:
+        self._file = InputFile(os.fspath(path))
+        self._layout = layout
+        self._on_bad_row = on_bad_row
+        self.name = self._file.name
+        self.place = "row" if self._file.format in ("parquet", "npz") else "line"
+        self.n_skipped = 0
+
+    def blocks(self) -> Iterator[tuple[Sequence[int], Matrix]]:
+        """Read the rows one block at a time.
+
+        Yields
+        ------
+        places : sequence of int
+            Line numbers of the rows in the file, or row numbers in a format without lines; both begin with 1.
+        rows : ndarray of shape (n_rows, n_columns)
+            The rows, encoded as in the stream from which the layout is.
+
+        Raises
+        ------
+        DataError
+            If a column is missing; and at the first malformed row, after the rows before it, unless such rows are
+            skipped.
+        """
+        descriptions = self._layout["features"]
+        features = FeatureEncoder(
+            [encoder_from_dict(description) for description in descriptions],
+            [description["name"] for description in descriptions],
+        )
+        if self._file.format == "npz":
+            yield from self._read_npz(len(features.names))
+            return
+        n_rows = 0
+        with FileReader(self._file, _options(self._layout), self._on_bad_row) as reader:
+            reader.select(_positions([column.name for column in reader.columns], self._layout, self.name))
+            for chunk in reader.chunks:
+                rows, errors = features.encode(chunk, "; correct it")
+                good, failure = reader.bad_rows.split(len(rows), errors, chunk.places)
+                self.n_skipped = reader.bad_rows.n_skipped
+                n_rows += int(good.sum())
+                if good.any():
+                    yield [place for place, is_good in zip(chunk.places, good, strict=True) if is_good], rows[good]
+                if failure is not None:
+                    raise failure
+        if not n_rows:
+            raise DataError(f"{self.name} has no usable rows; expected some, below the header if there is one")
+
+    def _read_npz(self, n_columns: int) -> Iterator[tuple[Sequence[int], Matrix]]:
+        with opened(Path(self._file.path)) as archive:
+            reader = open_rows(archive)
+            n_rows, n_found = reader.shape
+            for first in range(0, n_rows, BLOCK_ROWS) if n_found == n_columns else ():
+                rows = reader.read(min(BLOCK_ROWS, n_rows - first)).astype(np.float64)
+                yield range(first + 1, first + 1 + len(rows)), rows
+            if n_found == n_columns:
+                reader.finish()
+        if n_found != n_columns:  # not an error of the archive, which would be reported as a damaged file
+            raise DataError(f"X of {self.name} has {n_found} columns; the model expects {n_columns}")
+
+
+def _options(layout: Mapping[str, Any]) -> FileOptions:
+    """Return the options to read a file with."""
+    has_header = layout["has_header"]
+    return FileOptions(
+        label=0 if has_header is None else None,  # a label by position lets the reader of CSV look for a header
+        header=has_header,
+        delimiter=layout["delimiter"],
+        encoding=layout["encoding"],
+    )
+
+
+def _positions(found: Sequence[str], layout: Mapping[str, Any], file_name: str) -> list[int]:
+    """Return the positions of the columns to predict from among those found in a file."""
+    wanted = [description["name"] for description in layout["features"]]
+    if layout["has_header"] and any(found):
+        names: Sequence[str] = unique_names(found)
+        missing = [name for name in wanted if name not in names]
+        if missing:
+            hint = _hint(missing[0], names)
+            raise DataError(f"{file_name} lacks {_listed(missing)} that the model learned from{hint}")
+        return [names.index(name) for name in wanted]
+    expected = list(layout["columns"])
+    without_label = [name for j, name in enumerate(expected) if j != layout["label"]]
+    for names in expected, without_label:
+        if len(found) == len(names):
+            return [names.index(name) for name in wanted]
+    raise DataError(
+        f"{file_name} has {len(found)} columns; the model expects {len(expected)}, in the order of the file that it "
+        "learned from" + (", or one less without the label" if layout["label"] is not None else "")
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:MAX_LISTED_COLUMNS]))
+    what = "the column" if len(names) == 1 else f"{len(names):,} columns"
+    return f"{what} {shown}" + (", …" if len(names) > MAX_LISTED_COLUMNS else "")
+
+
+def _hint(missing: str, names: Sequence[str]) -> str:
+    close = close_names(missing, names)
+    if close:
+        return f"; is {close[0]!r} the column {missing!r}?"
+    return f"; it has {', '.join(map(repr, names[: 2 * MAX_LISTED_COLUMNS]))}"
