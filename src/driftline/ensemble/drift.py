@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from driftline.kernels.ladder import Ladder
+from driftline.kernels.filter_bank import FilterBank
 from driftline.types import LabelArray, Vector
 
 
 def drift_table(
-    ladder: Ladder, labels: LabelArray, features: list[str], origin: Vector
+    ladder: FilterBank, labels: LabelArray, features: list[str], origin: Vector
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """Return a row for each class and feature, the most surprising first.
 
     Parameters
     ----------
-    ladder : Ladder
+    ladder : FilterBank
         The filters.
     labels : ndarray
         The classes.
@@ -42,11 +42,11 @@ def drift_table(
     return known[np.argsort(-known["surprise"], kind="stable")]
 
 
-def _means(ladder: Ladder) -> tuple[Vector, Vector]:
+def _means(ladder: FilterBank) -> tuple[Vector, Vector]:
     """Return the class means as of the last row of each class, and their standard errors if a filter is right."""
-    mean = np.sum(ladder.share * ladder.level, axis=0)
+    mean = np.sum(ladder.weight * ladder.level, axis=0)
     variance = _level_variances(ladder)[:, None, None] * ladder.variance
-    return mean, _spread(ladder.share, ladder.level - mean, variance)
+    return mean, _spread(ladder.weight, ladder.level - mean, variance)
 
 
 def _spread(share: Vector, deviations: Vector, variances: Vector) -> Vector:
@@ -55,14 +55,14 @@ def _spread(share: Vector, deviations: Vector, variances: Vector) -> Vector:
     return spread
 
 
-def _discounts(ladder: Ladder) -> Vector:
+def _discounts(ladder: FilterBank) -> Vector:
     """Return what each filter keeps of the past from one row of a class to the next."""
     level, rate = ladder.gains
     discounts: Vector = np.where(rate > 0.0, 1.0 - np.sqrt(rate), 1.0 - level)
     return discounts
 
 
-def _level_variances(ladder: Ladder) -> Vector:
+def _level_variances(ladder: FilterBank) -> Vector:
     """Return the variance of each filter's level, for observations of variance 1 and a mean that it can follow."""
     theta = _discounts(ladder)
     flat = (1.0 - theta) / (1.0 + theta)
@@ -71,24 +71,25 @@ def _level_variances(ladder: Ladder) -> Vector:
     return variances
 
 
-def _rates(ladder: Ladder) -> tuple[Vector, Vector]:
+def _rates(ladder: FilterBank) -> tuple[Vector, Vector]:
     """Return the rates of change of the filters that have one, weighed by their shares, and the standard errors."""
     follows = ladder.gains[1] > 0.0
     if not follows.any():
         nothing = np.full(ladder.variance.shape, np.nan)
         return nothing, nothing
-    share = ladder.share[follows] + np.finfo(float).tiny
+    share = ladder.weight[follows] + np.finfo(float).tiny
     share /= share.sum(axis=0)
     theta = _discounts(ladder)[follows][:, None, None]
-    haste = np.where(ladder.haste > 0.0, ladder.haste, np.nan)[:, None]  # the filters count in rows of their class
-    variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * ladder.variance * haste
+    # The filters count in rows of their class, not in time.
+    inverse = np.where(ladder.mean_inverse_squared_gap > 0.0, ladder.mean_inverse_squared_gap, np.nan)[:, None]
+    variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * ladder.variance * inverse
     rate = np.sum(share * ladder.rate[follows], axis=0)
     return rate, _spread(share, ladder.rate[follows] - rate, variance)
 
 
-def _surprise(ladder: Ladder) -> Vector:
+def _surprise(ladder: FilterBank) -> Vector:
     """Return by how much the best filter forecast better than the one of longest memory, in standard deviations."""
     slowest = int(np.argmin(ladder.gains[0]))
-    evidence = ladder.record.max(axis=0) - ladder.record[slowest]
+    evidence = ladder.log_weight.max(axis=0) - ladder.log_weight[slowest]
     surprise: Vector = np.sqrt(2.0 * np.maximum(evidence, 0.0))
     return surprise

@@ -14,7 +14,7 @@ from driftline.ensemble.filters import DriftWatch
 from driftline.ensemble.pending import Pending, Waiting
 from driftline.ensemble.space import Space
 from driftline.features import RunningColumns
-from driftline.kernels.mixing import mix, mixture
+from driftline.kernels.mixing import mix_and_reweigh, mixture
 from driftline.types import Labels, Matrix, Said, Singles, State, Status, Vector
 
 
@@ -169,15 +169,15 @@ class EnsembleLearner:
             if row is None:
                 h[this] = mixture(said[this], self.weights)
                 continue
-            mix(row.said[None], labels[this], self._ways[0], h[this])
-            mix(said[this], labels[this], self._ways[1], h[this])
-            mix(row.ways[None], labels[this], self._trust, h[this])
+            mix_and_reweigh(row.said[None], labels[this], self._ways[0], h[this])
+            mix_and_reweigh(said[this], labels[this], self._ways[1], h[this])
+            mix_and_reweigh(row.ways[None], labels[this], self._trust, h[this])
             self.weights = self._trust @ self._ways
             h[t] = row.h
             self.certificate.advance(1.0 - row.h[labels[this]], self.n_classes)
         if len(waited) < n:
             rest = slice(len(waited), n)
-            mix(said[rest], labels[rest], self.weights, h[rest])
+            mix_and_reweigh(said[rest], labels[rest], self.weights, h[rest])
             self._ways[:] = self.weights
             losses = 1.0 - h[rest][np.arange(n - len(waited)), labels[rest]]
             bounds[rest], rates[rest] = self.certificate.advance(losses, self.n_classes)

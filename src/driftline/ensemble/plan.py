@@ -6,7 +6,7 @@ COARSE, FINE = 1.0, 3.0
 """Scales of the two sets of Fourier features: of wide and of sharp kernels."""
 REACH, LONGER_REACH, GROWING_REACH = 600, 10_000, 3000
 """How many rows back members remember at most: most of them, those that hardly forget, those whose memory is cut."""
-HARDLY = 0.002
+SLOW_GAIN = 0.002
 """The gain below which a member hardly forgets."""
 
 
@@ -34,7 +34,7 @@ class MemberPlan:
         """How many rows back it remembers at most."""
         if self.gain == 0.0:
             return GROWING_REACH
-        return min(int(3.0 / self.gain), LONGER_REACH if self.gain < HARDLY else REACH)
+        return min(int(3.0 / self.gain), LONGER_REACH if self.gain < SLOW_GAIN else REACH)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from driftline.kernels.representation import TRUSTED, fill_and_scale
+from driftline.kernels.representation import EARLY_VALUES, fill_and_scale
 from driftline.types import Matrix, State
 
 STATISTICS = ("count", "mean", "squares", "is_binary", "missing", "early")
@@ -37,7 +37,7 @@ class RunningColumns:
         self._count, self._mean, self._squares = np.zeros(n_columns), np.zeros(n_columns), np.zeros(n_columns)
         self._is_binary = np.ones(n_columns)  # as long as nothing but 0 and 1 was seen
         self._missing = np.zeros(1)
-        self._early = np.zeros((TRUSTED, n_columns))
+        self._early = np.zeros((EARLY_VALUES, n_columns))
 
     @property
     def n_missing(self) -> int:
