@@ -131,12 +131,12 @@ def update_filters(
         best = -np.inf
         for r in range(n_filters):
             farthest, level = 2.0 * bank.largest[y, j], bank.level[r, y, j]
-            foreseen = extrapolate(bank, r, y, j, horizon)
-            error = x[i, j] - foreseen
+            predicted = extrapolate(bank, r, y, j, horizon)
+            error = x[i, j] - predicted
             if age > MIN_RATE_TIME:
                 rate = min(max(bank.rate[r, y, j], (-farthest - level) / age), (farthest - level) / age)
                 bank.rate[r, y, j] = rate + bank.gains[1, r] * error / age
-            bank.level[r, y, j] = foreseen + max(bank.gains[0, r], 1.0 / (n + 1.0)) * error
+            bank.level[r, y, j] = predicted + max(bank.gains[0, r], 1.0 / (n + 1.0)) * error
             bank.log_weight[r, y, j] = LOG_WEIGHT_DISCOUNT * bank.log_weight[r, y, j] - scale * error * error
             best = max(best, bank.log_weight[r, y, j])
         set_weights(bank, y, j, best)

@@ -107,7 +107,7 @@ def take_step(
     product, moved = accelerated_step(work.x, work.bar, work.pulls, i, work.lam, steps[number, 0], steps[number, 1])
     risk = 1.0 - 1.0 / rows.sizes[i] - product
     proper = math.sqrt(moved)
-    # With an allowance for rounding.
+    # The factor allows for rounding in single precision.
     full = update_drift(work.mu, work.sigma, work.drift, work.partial) * (1.0 + 1e-5) * (1.0 / work.mu.shape[0])
     return risk, Travel(travel.path_full + full, travel.path_proper + proper, full, proper, travel.since_anchor + full)
 
