@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from driftline import AMRC
 from driftline.ensemble import default_plan
-from driftline.kernels.replay import BATCH, N_STEPS
+from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
 
 console = Console(width=120)
 N_ROWS = 4000
@@ -49,7 +49,7 @@ def arithmetic_limit(n_features, n_classes):
         start = time.perf_counter()
         A @ x
         least = min(least, (time.perf_counter() - start) / len(A))
-    return N_STEPS * BATCH * n_classes * 1.5 * least
+    return STEPS_PER_LABEL * ROWS_PER_STEP * n_classes * 1.5 * least
 
 
 def limit_of(n_classes, n_columns=8, n_components=200):

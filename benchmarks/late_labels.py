@@ -14,7 +14,7 @@ from rich.progress import Progress
 
 from driftline.errors import DriftlineError
 from driftline.evaluation import evaluate
-from driftline.kernels.mixing import mix
+from driftline.kernels.mixing import mix_and_reweigh
 from driftline.registry import create
 from driftline.streams import RotatingGaussians, load
 from provenance import keep
@@ -36,9 +36,9 @@ def one_way(place):
             weights[:] = 0.0
             weights[place] = 1.0
         else:
-            mix(said, labels, weights, h)
+            mix_and_reweigh(said, labels, weights, h)
 
-    return patch("driftline.ensemble.learner.mix", mix_unless_trust)
+    return patch("driftline.ensemble.learner.mix_and_reweigh", mix_unless_trust)
 
 
 MODELS = {

@@ -71,7 +71,7 @@ def _accepts(option: str) -> bool:
 
 
 UNCOUNTED = {"_nrt": False} if _accepts("_nrt") else {}
-"""Turns off the counting of references to arrays: an option that numba keeps private.
+"""Options that turn off the counting of references to arrays; none if numba has dropped this private flag.
 
 Without it kernels are slower, and their results are the same.
 """
@@ -80,14 +80,14 @@ Without it kernels are slower, and their results are the same.
 def inner_kernel(function: F) -> F:
     """Compile a function that allocates nothing and returns no array, without counting references.
 
-    numba counts references whenever an array is sliced or taken from a tuple; in the inner loops of a solver that
+    numba counts references whenever an array is sliced or taken from a tuple, which in the inner loops of a solver
     costs more than the arithmetic.
     """
     return _compiled(function, **UNCOUNTED)
 
 
 def inlined_kernel(function: F) -> F:
-    """Compile an inner kernel into its callers: a call hands over seven words for every array."""
+    """Compile an inner kernel and inline it into its callers: a call would pass seven words for each array."""
     return _compiled(function, **UNCOUNTED, forceinline=True)
 
 

@@ -101,7 +101,7 @@ def test_of_windows_better_than_guessing_few_have_more_mistakes_than_bounds(seed
         if losses.mean() <= top:
             failed += (losses.sum() > bounds.sum() + 1e-9, losses.sum() > rates.sum() + 1e-9)
     z = math.log(20) - 1
-    widest = np.log(1 / (np.array([z, 1]) * constants.SMALLEST)) / constants.LEARNING + 1
+    widest = np.log(1 / (np.array([z, 1]) * constants.MIN_DEVIATION)) / constants.STRETCH_STEP + 1
     assert np.all(failed <= 0.05 * n_windows + widest + 1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from driftline import AMRC, DataError
 from driftline.core.features import LinearMap
 from driftline.evaluation import evaluate, read_records
-from driftline.kernels.mixing import RATE, SHARE
+from driftline.kernels.mixing import FIXED_SHARE, LEARNING_RATE
 from driftline.streams import ArrayStream, RotatingGaussians
 from helpers.quick_models import assert_same
 
@@ -34,9 +34,9 @@ def delayed(X, y, *, observes):
 
 
 def reweighed(weights, said, y):
-    """The formula of `mix`, for one row."""
-    weights = weights * np.exp(RATE * said[:, y])
-    return (1 - SHARE) * weights / weights.sum() + SHARE / len(weights)
+    """The formula of `mix_and_reweigh`, for one row."""
+    weights = weights * np.exp(LEARNING_RATE * said[:, y])
+    return (1 - FIXED_SHARE) * weights / weights.sum() + FIXED_SHARE / len(weights)
 
 
 def test_weights_go_by_what_was_said_then_and_by_what_is_said_now(rows):

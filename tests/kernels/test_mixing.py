@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftline.kernels.mixing import RATE, SHARE, mix, mixture
+from driftline.kernels.mixing import FIXED_SHARE, LEARNING_RATE, mix_and_reweigh, mixture
 from helpers.strategies import seeds
 
 
@@ -16,14 +16,14 @@ def random_saying(seed, n, n_members, c):
 def test_mixing_equals_its_formula(seed, n, n_members, c):
     said, labels, weights = random_saying(seed, n, n_members, c)
     expected, h = weights.copy(), np.empty((n, c))
-    mix(said, labels, weights, h)
+    mix_and_reweigh(said, labels, weights, h)
     for t in range(n):
         assert np.allclose(h[t], expected @ said[t], atol=1e-12)
-        expected = expected * np.exp(-RATE * (1 - said[t, :, labels[t]]))
-        expected = (1 - SHARE) * expected / expected.sum() + SHARE / n_members
+        expected = expected * np.exp(-LEARNING_RATE * (1 - said[t, :, labels[t]]))
+        expected = (1 - FIXED_SHARE) * expected / expected.sum() + FIXED_SHARE / n_members
     assert np.allclose(weights, expected, atol=1e-12)
     assert np.isclose(weights.sum(), 1, atol=1e-12)
-    assert np.all(weights >= SHARE / n_members - 1e-15)
+    assert np.all(weights >= FIXED_SHARE / n_members - 1e-15)
     assert np.allclose(mixture(said, weights), np.einsum("m,tmy->ty", weights, said), atol=1e-12)
 
 
@@ -32,11 +32,12 @@ def test_the_mixture_errs_little_more_often_than_the_best_member(seed, n_members
     """Exponential weights with a fixed share: regret ≤ log(m)/η + ηT/8, and what the share costs."""
     said, labels, _ = random_saying(seed, 300, n_members, 3)
     weights, h = np.full(n_members, 1 / n_members), np.empty((300, 3))
-    mix(said, labels, weights, h)
+    mix_and_reweigh(said, labels, weights, h)
     steps = np.arange(300)
     best = (1 - said[steps, :, labels]).sum(axis=0).min()
     regret = (1 - h[steps, labels]).sum() - best
-    assert regret <= np.log(n_members) / RATE + RATE * 300 / 8 + 300 * np.log(1 / (1 - SHARE)) / RATE
+    share_cost = 300 * np.log(1 / (1 - FIXED_SHARE)) / LEARNING_RATE
+    assert regret <= np.log(n_members) / LEARNING_RATE + LEARNING_RATE * 300 / 8 + share_cost
 
 
 @given(seeds, st.integers(2, 12))
@@ -46,5 +47,5 @@ def test_what_all_members_are_sure_of_is_not_more_than_sure(seed, n_members):
     said[:, :, 0] = 1.0
     h = np.empty((1, 2))
     assert mixture(said, weights * (1 + 1e-15)).max() <= 1.0
-    mix(said, np.zeros(1, np.int64), weights * (1 + 1e-15), h)
+    mix_and_reweigh(said, np.zeros(1, np.int64), weights * (1 + 1e-15), h)
     assert h.max() <= 1.0

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftline.core.columns import RunningColumns
-from driftline.kernels.representation import FARTHEST, represent
+from driftline.kernels.representation import MAX_DEVIATIONS, represent
 from helpers.strategies import seeds
 
 
@@ -29,11 +29,13 @@ def scaled(X):
         deviation = (filled - mean) * count / (count + 1)
         variance = (squares + (filled - mean) * deviation) / (count + 1)
         z = np.clip(
-            np.where(variance > 0, deviation / np.sqrt(np.where(variance > 0, variance, 1)), 0), -FARTHEST, FARTHEST
+            np.where(variance > 0, deviation / np.sqrt(np.where(variance > 0, variance, 1)), 0),
+            -MAX_DEVIATIONS,
+            MAX_DEVIATIONS,
         )
         weights = np.where(numbers, 1.0, 0.5)
         rows.append(z * weights / np.sqrt(np.mean(weights**2)))
-        limit = FARTHEST * np.sqrt(squares / np.maximum(count, 1))
+        limit = MAX_DEVIATIONS * np.sqrt(squares / np.maximum(count, 1))
         is_cut = (count >= 10) & numbers & (squares > 0)
         cut = np.where(is_cut, np.clip(x, mean - limit, mean + limit), x)
         known = ~np.isnan(x)
@@ -46,7 +48,7 @@ def scaled(X):
             first = X[: t + 1, j][~np.isnan(X[: t + 1, j])]
             away = np.abs(first - np.median(first))
             if 0 < 100 * np.median(away) < away.max():
-                reach = FARTHEST * 1.4826 * np.median(away)
+                reach = MAX_DEVIATIONS * 1.4826 * np.median(away)
                 first = np.clip(first, np.median(first) - reach, np.median(first) + reach)
                 mean[j], squares[j] = first.mean(), 10 * first.var()
     return np.array(rows)

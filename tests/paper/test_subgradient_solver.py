@@ -52,8 +52,8 @@ def drifting(kind, n_steps, n_classes, seed):
 def kept_rows(made):
     """Return the kept rows as vectors, in a canonical order."""
     state = made.state()
-    sizes = state["members"].sum(axis=1, keepdims=True)
-    F = state["members"][:, :, None] * (state["instances"] / sizes)[:, None, :]
+    sizes = state["subsets"].sum(axis=1, keepdims=True)
+    F = state["subsets"][:, :, None] * (state["instances"] / sizes)[:, None, :]
     F = F.reshape(len(F), -1)
     return F[np.lexsort(F.T)]
 
@@ -99,8 +99,8 @@ def knowing(instances, n_classes):
     made.restore(
         {
             "instances": np.repeat(instances, len(subsets), axis=0),
-            "members": np.tile(subsets, (len(instances), 1)),
-            "births": np.arange(n_rows),
+            "subsets": np.tile(subsets, (len(instances), 1)),
+            "arrivals": np.arange(n_rows),
             "last_used": np.zeros(n_rows, dtype=np.int64),
             "newest": instances[0],
             "weights": np.zeros((n_classes, instances.shape[1])),
@@ -196,7 +196,7 @@ def test_many_classes_work(n_classes):
         linear = 1 - (uncertainty.mean * weights).sum() + (uncertainty.width * np.abs(weights)).sum()
         assert solution.risk == pytest.approx(linear + solution.rule.offset, abs=1e-12)
         assert solution.rule.offset >= support_value(weights @ psi) - 1e-12
-    assert len(made.state()["births"]) <= 20
+    assert len(made.state()["arrivals"]) <= 20
 
 
 def test_a_class_that_joins_keeps_the_rows_and_the_weights():
@@ -253,12 +253,12 @@ def test_rows_of_the_newest_instance_that_are_overwritten_change_no_iterate(seed
 def test_no_row_changes_faster_than_its_slope_says(seed, c, d, data):
     rng = np.random.default_rng(seed)
     members = np.array(data.draw(st.lists(st.booleans(), min_size=c, max_size=c).filter(any)))
-    rows = empty_rows(1, d)._replace(members=np.zeros((4, c), dtype=bool))
+    rows = empty_rows(1, d)._replace(subsets=np.zeros((4, c), dtype=bool))
     write_row(rows, 0, rng.normal(size=(1, d)), members, 0)
     mu, step = rng.normal(size=(2, c, d))
     for direction in (step, np.outer(members, rows.instances[0])):  # any, and the one in which it changes fastest
-        change = row_value(rows.instances, rows.members, rows.sizes, 0, mu + direction) - row_value(
-            rows.instances, rows.members, rows.sizes, 0, mu
+        change = row_value(rows.instances, rows.subsets, rows.sizes, 0, mu + direction) - row_value(
+            rows.instances, rows.subsets, rows.sizes, 0, mu
         )
         moved = np.linalg.norm(direction.sum(axis=0) / c if members.all() else direction)
         assert abs(change) <= rows.slopes[0] * moved * (1 + 1e-9) + 1e-12

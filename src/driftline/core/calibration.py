@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from driftline.kernels.calibration import N_PLACES, Aim, calibrate, next_bounds
+from driftline.kernels.calibration import STATE_SIZE, CalibrationTarget, calibrate, next_bounds
 from driftline.types import State, Vector
 
 
@@ -50,21 +50,21 @@ class CalibratedBound:
 
     def __init__(self, coverage: float) -> None:
         normal, exponential = NormalDist().inv_cdf(coverage), math.log(1.0 / (1.0 - coverage)) - 1.0
-        self._aim = Aim(coverage, max(normal, exponential, 0.01))
-        self._state = np.zeros(N_PLACES)
+        self._target = CalibrationTarget(coverage, max(normal, exponential, 0.01))
+        self._state = np.zeros(STATE_SIZE)
 
     def bound(self, n_classes: int) -> float:
         """Return the bound that is to hold at the next step; 1 - 1/c before the first."""
-        return next_bounds(self._state, self._aim, _guessing(n_classes))[0]
+        return next_bounds(self._state, self._target, _guessing(n_classes))[0]
 
     def rate(self, n_classes: int) -> float:
         """Return the bound on the next step that is to hold on average."""
-        return next_bounds(self._state, self._aim, _guessing(n_classes))[1]
+        return next_bounds(self._state, self._target, _guessing(n_classes))[1]
 
     def update(self, losses: Vector, n_classes: int) -> tuple[Vector, Vector]:
         """Add the expected mistakes of some steps; return both bounds as they were before each."""
         bounds, rates = np.empty(len(losses)), np.empty(len(losses))
-        calibrate(losses, bounds, rates, self._state, self._aim, _guessing(n_classes))
+        calibrate(losses, bounds, rates, self._state, self._target, _guessing(n_classes))
         return bounds, rates
 
     def state(self) -> State:

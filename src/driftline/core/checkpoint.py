@@ -34,16 +34,34 @@ UNREADABLE = (
     zlib.error,
 )
 """What NumPy, zipfile and json raise for damaged or foreign files."""
-RENAMED_IN_VERSION_2 = {
-    "ledger/": "mistake_bound/",
-    "certificate/": "calibration/",
-    "ways": "scheme_weights",
-    "trust": "scheme_shares",
-    "pending/said": "pending/member_probabilities",
-    "pending/ways": "pending/scheme_probabilities",
-    "pending/h": "pending/probabilities",
+RENAMED_PARTS = {"ledger": "mistake_bound", "certificate": "calibration", "ladder": "filter_bank"}
+"""Parts of models that have other names in files of version 1, and their present names."""
+_FILTER_ARRAYS = {
+    "record": "log_weight",
+    "share": "weight",
+    "gap": "mean_gap",
+    "haste": "mean_inverse_squared_gap",
 }
-"""Names of arrays, or with a slash of the parts they belong to, in version 1 and since."""
+RENAMED_ARRAYS = {
+    "": {"ways": "scheme_weights", "trust": "scheme_shares"},
+    "pending": {"said": "member_probabilities", "ways": "scheme_probabilities", "h": "probabilities"},
+    "drift": _FILTER_ARRAYS,
+    "ladder": _FILTER_ARRAYS,
+    "solver": {"births": "arrivals", "members": "subsets"},
+    "store": {"seen": "n_seen", "norm": "mean_squared_norm", "random": "random_state"},
+    "members": {
+        "ages": "age_quantiles",
+        "rule": "average",
+        "first": "sums",
+        "second": "squares",
+        "span": "n_since_cut",
+        "lead": "partner_lead",
+        "doubt": "margin",
+        "tempered": "n_halvings",
+        "cuts": "n_cuts",
+    },
+}
+"""The same for arrays, by the part that they belong to in version 1."""
 
 
 def digest(header: dict[str, Any], arrays: State) -> str:
@@ -96,8 +114,7 @@ def _with_names_of_version_2(arrays: State) -> State:
     """Return the arrays of a file of version 1 under their present names."""
     renamed = {}
     for name, array in arrays.items():
-        part, slash, _ = name.partition("/")
-        prefix = part + slash
-        present = RENAMED_IN_VERSION_2.get(name) or RENAMED_IN_VERSION_2.get(prefix, prefix) + name.removeprefix(prefix)
-        renamed[present] = array
+        *parts, last = name.split("/")
+        present = RENAMED_ARRAYS.get(parts[-1] if parts else "", {}).get(last, last)
+        renamed["/".join([*(RENAMED_PARTS.get(part, part) for part in parts), present])] = array
     return renamed

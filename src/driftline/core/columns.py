@@ -8,7 +8,7 @@ import numpy as np
 from driftline.core.state import ArrayState, Stateful
 from driftline.errors import DataError
 from driftline.kernels.moments import welford
-from driftline.kernels.representation import TRUSTED, fill_and_scale
+from driftline.kernels.representation import EARLY_VALUES, fill_and_scale
 from driftline.types import Matrix, Vector
 
 MOST_CODES = 1024
@@ -188,7 +188,7 @@ class RunningColumns(CountsMissing):
         self._count, self._mean, self._squares = np.zeros(n_columns), np.zeros(n_columns), np.zeros(n_columns)
         self._is_binary = np.ones(n_columns)  # as long as every value was 0 or 1
         self._missing = np.zeros(1)
-        self._early = np.zeros((TRUSTED, n_columns))
+        self._early = np.zeros((EARLY_VALUES, n_columns))
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows, each prepared as if it were the next; changes nothing."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from driftline.core.columns import RunningColumns
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
-from driftline.ensemble.filters import DriftWatch
+from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import SpacePlan
 from driftline.ensemble.space import Space
@@ -25,8 +25,8 @@ def assemble_ensemble(
         features.start(n_columns)
         n_features = count_features(features, columns.prepare(np.zeros((1, n_columns))))
         spaces.append(Space(plan, features, n_features, [seed, i]))
-    drift = DriftWatch(n_columns, tuple(range(parameters["order"] + 1)))
-    return EnsembleLearner(columns, spaces, drift, parameters["coverage"])
+    column_filters = ColumnFilters(n_columns, tuple(range(parameters["order"] + 1)))
+    return EnsembleLearner(columns, spaces, column_filters, parameters["coverage"])
 
 
 def _features(parameters: Mapping[str, Any], plan: SpacePlan, seed: list[int]) -> Any:

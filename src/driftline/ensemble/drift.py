@@ -1,52 +1,52 @@
-"""Which class means are moving: a table made from the filters that follow them."""
+"""The table of `AMRC.drift`: which class means are moving, as the filters of the raw columns estimate them."""
 
 import numpy as np
 
-from driftline.kernels.ladder import Ladder
+from driftline.kernels.filter_bank import FilterBank
 from driftline.types import LabelArray, Vector
 
 
 def drift_table(
-    ladder: Ladder, labels: LabelArray, features: list[str], origin: Vector
+    filters: FilterBank, labels: LabelArray, features: list[str], origin: Vector
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """Return a row for each class and feature, the most surprising first.
 
     Parameters
     ----------
-    ladder : Ladder
+    filters : FilterBank
         The filters.
     labels : ndarray
         The classes.
     features : list of str
         Names of the components.
     origin : ndarray
-        What the components are counted from.
+        The values that were subtracted from the columns before filtering.
 
     Returns
     -------
     structured ndarray
         With the fields of `AMRC.drift`.
     """
-    c, d = ladder.variance.shape
+    c, d = filters.variance.shape
     width = max(map(len, features))
     kinds = [("label", labels.dtype), ("feature", f"<U{width}")]
     figures = ("mean", "mean_error", "rate", "rate_error", "surprise")
     table = np.zeros((c, d), dtype=[*kinds, *((name, float) for name in figures)])
     table["label"] = labels[:, None]
     table["feature"] = np.array(features)
-    mean, table["mean_error"] = _means(ladder)
+    mean, table["mean_error"] = _means(filters)
     table["mean"] = origin + mean
-    table["rate"], table["rate_error"] = _rates(ladder)
-    table["surprise"] = _surprise(ladder)
-    known = table[ladder.n_rows > 0.0].ravel()
+    table["rate"], table["rate_error"] = _rates(filters)
+    table["surprise"] = _surprise(filters)
+    known = table[filters.n_rows > 0.0].ravel()
     return known[np.argsort(-known["surprise"], kind="stable")]
 
 
-def _means(ladder: Ladder) -> tuple[Vector, Vector]:
+def _means(filters: FilterBank) -> tuple[Vector, Vector]:
     """Return the class means as of the last row of each class, and their standard errors if a filter is right."""
-    mean = np.sum(ladder.share * ladder.level, axis=0)
-    variance = _level_variances(ladder)[:, None, None] * ladder.variance
-    return mean, _spread(ladder.share, ladder.level - mean, variance)
+    mean = np.sum(filters.weight * filters.level, axis=0)
+    variance = _level_variances(filters)[:, None, None] * filters.variance
+    return mean, _spread(filters.weight, filters.level - mean, variance)
 
 
 def _spread(share: Vector, deviations: Vector, variances: Vector) -> Vector:
@@ -55,40 +55,41 @@ def _spread(share: Vector, deviations: Vector, variances: Vector) -> Vector:
     return spread
 
 
-def _discounts(ladder: Ladder) -> Vector:
+def _discounts(filters: FilterBank) -> Vector:
     """Return what each filter keeps of the past from one row of a class to the next."""
-    level, rate = ladder.gains
+    level, rate = filters.gains
     discounts: Vector = np.where(rate > 0.0, 1.0 - np.sqrt(rate), 1.0 - level)
     return discounts
 
 
-def _level_variances(ladder: Ladder) -> Vector:
+def _level_variances(filters: FilterBank) -> Vector:
     """Return the variance of each filter's level, for observations of variance 1 and a mean that it can follow."""
-    theta = _discounts(ladder)
+    theta = _discounts(filters)
     flat = (1.0 - theta) / (1.0 + theta)
     straight = (1.0 - theta) * (1.0 + 4.0 * theta + 5.0 * theta**2) / (1.0 + theta) ** 3
-    variances: Vector = np.where(ladder.gains[1] > 0.0, straight, flat)
+    variances: Vector = np.where(filters.gains[1] > 0.0, straight, flat)
     return variances
 
 
-def _rates(ladder: Ladder) -> tuple[Vector, Vector]:
+def _rates(filters: FilterBank) -> tuple[Vector, Vector]:
     """Return the rates of change of the filters that have one, weighed by their shares, and the standard errors."""
-    follows = ladder.gains[1] > 0.0
+    follows = filters.gains[1] > 0.0
     if not follows.any():
-        nothing = np.full(ladder.variance.shape, np.nan)
+        nothing = np.full(filters.variance.shape, np.nan)
         return nothing, nothing
-    share = ladder.share[follows] + np.finfo(float).tiny
+    share = filters.weight[follows] + np.finfo(float).tiny
     share /= share.sum(axis=0)
-    theta = _discounts(ladder)[follows][:, None, None]
-    haste = np.where(ladder.haste > 0.0, ladder.haste, np.nan)[:, None]  # the filters count in rows of their class
-    variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * ladder.variance * haste
-    rate = np.sum(share * ladder.rate[follows], axis=0)
-    return rate, _spread(share, ladder.rate[follows] - rate, variance)
+    theta = _discounts(filters)[follows][:, None, None]
+    # The filters count in rows of their class, not in time.
+    inverse = np.where(filters.mean_inverse_squared_gap > 0.0, filters.mean_inverse_squared_gap, np.nan)[:, None]
+    variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * filters.variance * inverse
+    rate = np.sum(share * filters.rate[follows], axis=0)
+    return rate, _spread(share, filters.rate[follows] - rate, variance)
 
 
-def _surprise(ladder: Ladder) -> Vector:
-    """Return by how much the best filter forecast better than the one of longest memory, in standard deviations."""
-    slowest = int(np.argmin(ladder.gains[0]))
-    evidence = ladder.record.max(axis=0) - ladder.record[slowest]
+def _surprise(filters: FilterBank) -> Vector:
+    """Return how much better the best filter forecast than the one of longest memory, in standard deviations."""
+    slowest = int(np.argmin(filters.gains[0]))
+    evidence = filters.log_weight.max(axis=0) - filters.log_weight[slowest]
     surprise: Vector = np.sqrt(2.0 * np.maximum(evidence, 0.0))
     return surprise

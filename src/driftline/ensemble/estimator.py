@@ -154,7 +154,7 @@ class AMRC(BoundedClassifier):
         table = np.zeros(len(planned), dtype=kinds)
         table["space"], table["gain"], table["weight"] = names, gains, learner.weights
         table["bound"] = learner.member_bounds
-        table["cuts"] = np.concatenate([space.cuts for space in learner.spaces])
+        table["cuts"] = np.concatenate([space.n_cuts for space in learner.spaces])
         return table
 
     def observe(self, X: Any, classes: Any = None) -> Self:
@@ -262,12 +262,12 @@ class AMRC(BoundedClassifier):
         >>> AMRC(features="linear").fit(X, y).drift()[["label", "feature"]][:2].tolist()
         [(0, 'x0'), (0, 'x1')]
         """
-        watch = self._ensemble.drift
+        filters = self._ensemble.column_filters
         given = getattr(self, "feature_names_in_", None) if columns is None else columns
         names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else [str(name) for name in given]
         if len(names) != self.n_features_in_:
             raise ConfigError(f"columns must be {self.n_features_in_} names, one for each column; got {len(names)}")
-        table = drift_table(watch.ladder, self.classes_, names, watch.origin)
+        table = drift_table(filters.filters, self.classes_, names, filters.origin)
         if not as_frame:
             return table
         try:

@@ -1,36 +1,36 @@
-"""Filters of class means: how they are made, and how they watch the columns as they come."""
+"""Filters that estimate the class means as they move: their construction, and those of the raw columns."""
 
 from typing import Any
 
 import numpy as np
 
-from driftline.kernels.ladder import Ladder, watch
-from driftline.kernels.representation import FARTHEST_SINGLE
+from driftline.kernels.filter_bank import FilterBank, update_filters_by_rows
+from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, State, Vector
 
 DISCOUNTS = {0: (0.5, 0.8, 0.95, 0.99), 1: (0.5, 0.8, 0.95)}
 """What filters of each order keep of the past from one row of a class to the next."""
 
 
-def with_class(ladder: Ladder) -> Ladder:
+def with_class(filters: FilterBank) -> FilterBank:
     """Return the filters with room for one more class."""
     grown = ((0, 0), (0, 1), (0, 0))
-    return ladder._replace(
-        **{name: np.pad(getattr(ladder, name), grown) for name in ("level", "rate", "record", "share")},
-        variance=np.pad(ladder.variance, ((0, 1), (0, 0))),
-        largest=np.pad(ladder.largest, ((0, 1), (0, 0))),
-        n_rows=np.pad(ladder.n_rows, (0, 1)),
-        age=np.pad(ladder.age, (0, 1)),
-        gap=np.pad(ladder.gap, (0, 1)),
-        haste=np.pad(ladder.haste, (0, 1)),
+    return filters._replace(
+        **{name: np.pad(getattr(filters, name), grown) for name in ("level", "rate", "log_weight", "weight")},
+        variance=np.pad(filters.variance, ((0, 1), (0, 0))),
+        largest=np.pad(filters.largest, ((0, 1), (0, 0))),
+        n_rows=np.pad(filters.n_rows, (0, 1)),
+        age=np.pad(filters.age, (0, 1)),
+        mean_gap=np.pad(filters.mean_gap, (0, 1)),
+        mean_inverse_squared_gap=np.pad(filters.mean_inverse_squared_gap, (0, 1)),
     )
 
 
-def with_components(ladder: Ladder, at: int, n: int) -> Ladder:
+def with_components(filters: FilterBank, at: int, n: int) -> FilterBank:
     """Return the filters with room for n more components before position `at`, which are 0 until they are known."""
-    names = ("level", "rate", "record", "share", "variance", "largest")
-    grown = ladder._replace(**{name: with_zeros(getattr(ladder, name), at, n) for name in names})
-    grown.share[:1, ladder.n_rows > 0.0, at : at + n] = 1.0
+    names = ("level", "rate", "log_weight", "weight", "variance", "largest")
+    grown = filters._replace(**{name: with_zeros(getattr(filters, name), at, n) for name in names})
+    grown.weight[:1, filters.n_rows > 0.0, at : at + n] = 1.0
     return grown
 
 
@@ -39,19 +39,19 @@ def with_zeros(array: Any, at: int, n: int) -> Any:
     return np.insert(array, [at] * n, 0.0, axis=-1)
 
 
-def new_ladder(orders: tuple[int, ...], d: int) -> Ladder:
+def new_filter_bank(orders: tuple[int, ...], d: int) -> FilterBank:
     """Return filters for no class yet, with the gains of discounted least squares."""
     gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]
     grid = np.zeros((len(gains), 0, d))
-    return Ladder(
+    return FilterBank(
         gains=np.array(gains).T.reshape(2, len(gains)),
-        **dict.fromkeys(("level", "rate", "record", "share"), grid),
+        **dict.fromkeys(("level", "rate", "log_weight", "weight"), grid),
         variance=np.zeros((0, d)),
         largest=np.zeros((0, d)),
         n_rows=np.zeros(0),
         age=np.zeros(0),
-        gap=np.zeros(0),
-        haste=np.zeros(0),
+        mean_gap=np.zeros(0),
+        mean_inverse_squared_gap=np.zeros(0),
     )
 
 
@@ -59,8 +59,8 @@ def _gains(order: int, discount: float) -> tuple[float, float]:
     return (1.0 - discount, 0.0) if order == 0 else (1.0 - discount**2, (1.0 - discount) ** 2)
 
 
-class DriftWatch:
-    """Filters that follow the means of all columns in all classes, in the units of the columns.
+class ColumnFilters:
+    """Filters that estimate the mean of each raw column in each class, in the units of the column; for `drift()`.
 
     Parameters
     ----------
@@ -71,36 +71,36 @@ class DriftWatch:
     """
 
     def __init__(self, n_columns: int, orders: tuple[int, ...]) -> None:
-        self.ladder = new_ladder(orders, n_columns)
+        self.filters = new_filter_bank(orders, n_columns)
         self.origin = np.full(n_columns, np.nan)
 
     def add_class(self) -> None:
         """Make room for one more class."""
-        self.ladder = with_class(self.ladder)
+        self.filters = with_class(self.filters)
 
     def add_columns(self, n: int) -> None:
         """Make room for n more columns."""
-        self.ladder = with_components(self.ladder, self.origin.size, n)
+        self.filters = with_components(self.filters, self.origin.size, n)
         self.origin = np.pad(self.origin, (0, n), constant_values=np.nan)
 
-    def follow(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
-        """Take in labelled rows; a missing value is left out."""
+    def update(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
+        """Update the filters with labelled rows; missing values are left out."""
         if np.isnan(self.origin).any():  # counted from the first value, so that a large offset costs no precision
             values = np.where(np.isnan(X), 0.0, X)
             first = np.argmax(~np.isnan(X), axis=0)
             known = ~np.isnan(X).all(axis=0) & np.isnan(self.origin)
             began = values[first, np.arange(X.shape[1])]
-            self.origin[known] = np.clip(began, -FARTHEST_SINGLE, FARTHEST_SINGLE)[known]
+            self.origin[known] = np.clip(began, -MAX_MAGNITUDE, MAX_MAGNITUDE)[known]
         # In double precision, because the first value may be far from all others.
-        shifted = np.clip(X - self.origin, -FARTHEST_SINGLE, FARTHEST_SINGLE)
-        watch(shifted, labels, elapsed, self.ladder, np.zeros(self.ladder.variance.shape))
+        shifted = np.clip(X - self.origin, -MAX_MAGNITUDE, MAX_MAGNITUDE)
+        update_filters_by_rows(shifted, labels, elapsed, self.filters, np.zeros(self.filters.variance.shape))
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        return {"origin": self.origin, **self.ladder._asdict()}
+        """Return the arrays that `restore` needs."""
+        return {"origin": self.origin, **self.filters._asdict()}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
         arrays = {name: array.astype(np.float64) for name, array in state.items()}
         self.origin = arrays.pop("origin")
-        self.ladder = Ladder(**arrays)
+        self.filters = FilterBank(**arrays)

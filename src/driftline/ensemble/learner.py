@@ -12,10 +12,10 @@ from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import RunningColumns
 from driftline.core.state import Stateful, nested_state, restore_parts
-from driftline.ensemble.filters import DriftWatch
+from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.pending_rows import PendingRow, PendingRows
 from driftline.ensemble.space import Space
-from driftline.kernels.mixing import mix, mixture
+from driftline.kernels.mixing import mix_and_reweigh, mixture
 from driftline.types import Labels, Matrix, Predictions, Singles, State, Status, Vector
 
 
@@ -31,15 +31,17 @@ class EnsembleLearner:
         Preparation of the raw columns.
     spaces : list of Space
         The feature spaces with their members.
-    drift : DriftWatch
-        Filters for the table of drift; predictions do not depend on them.
+    column_filters : ColumnFilters
+        Filters of the raw columns, for the table of drift; predictions do not depend on them.
     coverage : float
         Coverage that the calibrated bound aims at.
     """
 
-    def __init__(self, columns: RunningColumns, spaces: list[Space], drift: DriftWatch, coverage: float) -> None:
+    def __init__(
+        self, columns: RunningColumns, spaces: list[Space], column_filters: ColumnFilters, coverage: float
+    ) -> None:
         self._columns = columns
-        self.drift = drift
+        self.column_filters = column_filters
         self.spaces = spaces
         self.mistake_bound = MistakeBound()
         self.calibration = CalibratedBound(coverage)
@@ -100,7 +102,7 @@ class EnsembleLearner:
         """Make room for one more class."""
         self.n_classes += 1
         self._pending.add_class()
-        self.drift.add_class()
+        self.column_filters.add_class()
         for space in self.spaces:
             space.add_class()
 
@@ -110,7 +112,7 @@ class EnsembleLearner:
             space.check_can_grow()
         self._columns.add_columns(n)
         self._pending.add_columns(n)
-        self.drift.add_columns(n)
+        self.column_filters.add_columns(n)
         for space in self.spaces:
             space.add_columns(n)
 
@@ -136,8 +138,8 @@ class EnsembleLearner:
             return self._learn_new_class(X, labels, elapsed)
         start = time.perf_counter()
         pending = self._pending.find(X)
-        learned = [space.follow(Psi, labels, elapsed) for space, Psi in self._represent(X, pending)]
-        self.drift.follow(X, labels, elapsed)
+        learned = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in self._represent(X, pending)]
+        self.column_filters.update(X, labels, elapsed)
         h, bounds, rates = self._update_weights(np.concatenate(learned, axis=1), labels, pending)
         predictions = self._predictions(h, bounds, rates, labels, learn_seconds=time.perf_counter() - start)
         self.mistake_bound.add(predictions)
@@ -163,15 +165,15 @@ class EnsembleLearner:
             if row is None:
                 h[this] = mixture(members[this], self.weights)
                 continue
-            mix(row.member_probabilities[None], labels[this], self._scheme_weights[0], h[this])
-            mix(members[this], labels[this], self._scheme_weights[1], h[this])
-            mix(row.scheme_probabilities[None], labels[this], self._scheme_shares, h[this])
+            mix_and_reweigh(row.member_probabilities[None], labels[this], self._scheme_weights[0], h[this])
+            mix_and_reweigh(members[this], labels[this], self._scheme_weights[1], h[this])
+            mix_and_reweigh(row.scheme_probabilities[None], labels[this], self._scheme_shares, h[this])
             self.weights = self._scheme_shares @ self._scheme_weights
             h[t] = row.probabilities
             self.calibration.update(1.0 - row.probabilities[labels[this]], self.n_classes)
         if len(pending) < n:
             rest = slice(len(pending), n)
-            mix(members[rest], labels[rest], self.weights, h[rest])
+            mix_and_reweigh(members[rest], labels[rest], self.weights, h[rest])
             self._scheme_weights[:] = self.weights
             losses = 1.0 - h[rest][np.arange(n - len(pending)), labels[rest]]
             bounds[rest], rates[rest] = self.calibration.update(losses, self.n_classes)
@@ -196,7 +198,7 @@ class EnsembleLearner:
 
     def _member_probabilities(self, Z: Matrix) -> Vector:
         """Return the probabilities of all members for prepared rows, as (rows, members, classes)."""
-        return np.concatenate([space.say(Z) for space in self.spaces], axis=1)
+        return np.concatenate([space.member_probabilities(Z) for space in self.spaces], axis=1)
 
     def _learn_new_class(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
         """Learn a row of a class not known before; its prediction is made without that class."""
@@ -207,8 +209,8 @@ class EnsembleLearner:
             self.calibration.update(np.ones(1), self.n_classes)
         self.add_class()
         for space, Psi in represented:
-            space.follow(Psi, labels, elapsed)
-        self.drift.follow(X, labels, elapsed)
+            space.predict_then_learn(Psi, labels, elapsed)
+        self.column_filters.update(X, labels, elapsed)
         self.mistake_bound.add(before)
         return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
 
@@ -284,7 +286,7 @@ class EnsembleLearner:
             "mistake_bound": self.mistake_bound,
             "calibration": self.calibration,
             "pending": self._pending,
-            "drift": self.drift,
+            "drift": self.column_filters,
             **spaces,
         }
 

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-COARSE, FINE = 1.0, 3.0
-"""Scales of the two sets of Fourier features: of wide and of sharp kernels."""
-REACH, LONGER_REACH, GROWING_REACH = 600, 10_000, 3000
-"""How many rows back members remember at most: most of them, those that hardly forget, those whose memory is cut."""
-HARDLY = 0.002
-"""The gain below which a member hardly forgets."""
+COARSE_SCALE, FINE_SCALE = 1.0, 3.0
+"""Scales of the two sets of Fourier features: of wide and of narrow kernels."""
+MAX_MEMORY_ROWS, MAX_SLOW_MEMORY_ROWS, MAX_GROWING_MEMORY_ROWS = 600, 10_000, 3000
+"""Rows that a member remembers at most: most members, those that forget slowly, those whose memory is cut."""
+SLOW_GAIN = 0.002
+"""Members with a smaller gain than this forget slowly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class MemberPlan:
 
     @property
     def reach(self) -> int:
-        """How many rows back it remembers at most."""
+        """Number of rows that it remembers at most."""
         if self.gain == 0.0:
-            return GROWING_REACH
-        return min(int(3.0 / self.gain), LONGER_REACH if self.gain < HARDLY else REACH)
+            return MAX_GROWING_MEMORY_ROWS
+        return min(int(3.0 / self.gain), MAX_SLOW_MEMORY_ROWS if self.gain < SLOW_GAIN else MAX_MEMORY_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ def default_plan(*, uses_fourier: bool, order: int) -> tuple[SpacePlan, ...]:
     coarse = tuple(MemberPlan(gain, 0.3) for gain in (0.05, 0.01, 0.0003))
     fine = tuple(MemberPlan(gain, 0.1) for gain in (0.2, 0.05, 0.01, 0.0003))
     return (
-        SpacePlan("coarse", coarse, scale=COARSE),
-        SpacePlan("fine", fine, scale=FINE),
+        SpacePlan("coarse", coarse, scale=COARSE_SCALE),
+        SpacePlan("fine", fine, scale=FINE_SCALE),
         SpacePlan("linear", (short, growing)),
         compensated,
     )

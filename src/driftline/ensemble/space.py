@@ -7,15 +7,17 @@ import numpy as np
 
 from driftline.core.features import LinearFourierMap, check_same_width, checked_features
 from driftline.core.state import state_of
-from driftline.ensemble.filters import new_ladder, with_class, with_components, with_zeros
+from driftline.ensemble.filters import new_filter_bank, with_class, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
 from driftline.errors import ConfigError
-from driftline.kernels.ladder import Ladder
-from driftline.kernels.replay import BATCH, N_RULES, Members, Room, Store, bound_of, follow, say_all
-from driftline.kernels.representation import FARTHEST_SINGLE
+from driftline.kernels.descent import ROWS_PER_STEP
+from driftline.kernels.filter_bank import FilterBank
+from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, RowStore, member_bound
+from driftline.kernels.members import predict_and_learn, predict_rows
+from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, Singles, State, Vector
 
-N_QUANTILES = 16 * BATCH
+N_QUANTILES = 16 * ROWS_PER_STEP
 """How finely the distribution of ages is cut."""
 
 
@@ -39,31 +41,31 @@ class Space:
         self._features = features
         n_members, d = len(plan.members), n_features
         n_rows = max(member.reach for member in plan.members)
-        self._store = Store(
+        self._store = RowStore(
             rows=np.zeros((n_rows, d), np.float32),
             labels=np.zeros(n_rows, np.int64),
-            seen=np.zeros(1, np.int64),
-            norm=np.zeros(1),
-            random=np.random.default_rng([*seed, 1]).integers(1, 2**63, 1, dtype=np.uint64),
+            n_seen=np.zeros(1, np.int64),
+            mean_squared_norm=np.zeros(1),
+            random_state=np.random.default_rng([*seed, 1]).integers(1, 2**63, 1, dtype=np.uint64),
         )
         stack = np.zeros((n_members, 0, d), np.float32)
         self._members = Members(
             gain=np.array([member.gain for member in plan.members]),
             width=np.array([member.width for member in plan.members]),
             reach=np.array([member.reach for member in plan.members]),
-            ages=np.array([ages_of(member.gain) for member in plan.members]),
+            age_quantiles=np.array([ages_of(member.gain) for member in plan.members]),
             partner=np.array([member.partner for member in plan.members]),
-            **dict.fromkeys(("mu", "rule", "first", "second"), stack),
+            **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
             mass=np.zeros((n_members, 2)),
-            span=np.zeros(n_members, np.int64),
-            lead=np.zeros(n_members),
+            n_since_cut=np.zeros(n_members, np.int64),
+            partner_lead=np.zeros(n_members),
             loss=np.zeros((n_members, N_RULES)),
-            doubt=np.zeros((n_members, 2)),
-            tempered=np.zeros(n_members, np.int64),
-            cuts=np.zeros(n_members, np.int64),
+            margin=np.zeros((n_members, 2)),
+            n_halvings=np.zeros(n_members, np.int64),
+            n_cuts=np.zeros(n_members, np.int64),
         )
-        self._ladder = new_ladder(plan.orders, d)
-        self._room = _new_room(0, d)
+        self._filters = new_filter_bank(plan.orders, d)
+        self._workspace = _new_workspace(0, d)
 
     @property
     def n_members(self) -> int:
@@ -74,26 +76,26 @@ class Space:
     def bounds(self) -> Vector:
         """The bound of each member on its own error, given its λ; at most that of guessing."""
         c = self._members.mu.shape[1]
-        chosen = enumerate(self._members.tempered.tolist())
-        return np.array([bound_of(self._members, m, k, c) for m, k in chosen])
+        chosen = enumerate(self._members.n_halvings.tolist())
+        return np.array([member_bound(self._members, m, k, c) for m, k in chosen])
 
     @property
-    def cuts(self) -> Labels:
-        """How often the memory of each member was cut."""
-        return self._members.cuts
+    def n_cuts(self) -> Labels:
+        """Number of times that the memory of each member was cut."""
+        return self._members.n_cuts
 
     def add_class(self) -> None:
         """Make room for one more class."""
         grown = ((0, 0), (0, 1), (0, 0))
         c, d = self._members.mu.shape[1] + 1, self._members.mu.shape[2]
-        stacks = {name: np.pad(getattr(self._members, name), grown) for name in ("mu", "rule", "first", "second")}
+        stacks = {name: np.pad(getattr(self._members, name), grown) for name in ("mu", "average", "sums", "squares")}
         self._members = self._members._replace(**stacks)
-        if not self._store.seen[0]:  # nothing learned: the rule is that of guessing
+        if not self._store.n_seen[0]:  # nothing learned: the rule is that of guessing
             self._members.loss[:] = 1.0 - 1.0 / c
-        self._ladder = with_class(self._ladder)
-        centres = self._room.centres
-        self._room = _new_room(c, d)
-        self._room.centres[:-1] = centres
+        self._filters = with_class(self._filters)
+        centres = self._workspace.centres
+        self._workspace = _new_workspace(c, d)
+        self._workspace.centres[:-1] = centres
 
     def check_can_grow(self) -> None:
         """Refuse more columns, if the features are a map of the user's."""
@@ -108,23 +110,25 @@ class Space:
         at = 1 + self._features.n_columns
         self._features.add_columns(n)
         self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
-        names = ("mu", "rule", "first", "second")
+        names = ("mu", "average", "sums", "squares")
         stacks = {name: with_zeros(getattr(self._members, name), at, n) for name in names}
         self._members = self._members._replace(**stacks)
-        self._ladder = with_components(self._ladder, at, n)
-        self._room = self._blank_room(with_zeros(self._room.centres, at, n))
+        self._filters = with_components(self._filters, at, n)
+        self._workspace = self._blank_workspace(with_zeros(self._workspace.centres, at, n))
 
-    def say(self, Z: Matrix) -> Vector:
-        """Return what each member says of each row, as (rows, members, classes); changes nothing."""
-        said = np.empty((len(Z), self.n_members, self._members.mu.shape[1]))
-        say_all(self.represent(Z), said, self._members, self._room)
-        return said
+    def member_probabilities(self, Z: Matrix) -> Vector:
+        """Return the members' probabilities for prepared rows, as (rows, members, classes); changes nothing."""
+        probabilities = np.empty((len(Z), self.n_members, self._members.mu.shape[1]))
+        predict_rows(self.represent(Z), probabilities, self._members, self._workspace)
+        return probabilities
 
-    def follow(self, Psi: Singles, labels: Labels, elapsed: Vector) -> Vector:
-        """Learn the rows ψ in order; return what each member said of each before."""
-        said = np.empty((len(Psi), self.n_members, self._members.mu.shape[1]))
-        follow(Psi, labels, elapsed, said, self._store, self._members, self._ladder, self._room)
-        return said
+    def predict_then_learn(self, Psi: Singles, labels: Labels, elapsed: Vector) -> Vector:
+        """Learn the rows ψ in order; return the members' probabilities for each row before it was learned."""
+        probabilities = np.empty((len(Psi), self.n_members, self._members.mu.shape[1]))
+        predict_and_learn(
+            Psi, labels, elapsed, probabilities, self._store, self._members, self._filters, self._workspace
+        )
+        return probabilities
 
     def represent(self, Z: Matrix) -> Singles:
         """Return ψ for each row of Z; changes nothing."""
@@ -133,14 +137,14 @@ class Space:
         # The user's map: a row at a time, so that it does not matter how rows are grouped.
         d = self._store.rows.shape[1]
         Psi = np.concatenate([checked_features(self._features.transform(z[None]), 1, d) for z in Z])
-        singles: Singles = np.clip(Psi, -FARTHEST_SINGLE, FARTHEST_SINGLE).astype(np.float32)
+        singles: Singles = np.clip(Psi, -MAX_MAGNITUDE, MAX_MAGNITUDE).astype(np.float32)
         return singles
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
-        parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "ladder": self._ladder}
+        """Return the arrays that `restore` needs."""
+        parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "filter_bank": self._filters}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
-        arrays["centres"] = self._room.centres
+        arrays["centres"] = self._workspace.centres
         if not isinstance(self._features, LinearFourierMap):
             arrays |= {f"features/{name}": array for name, array in self._features.state().items()}
         return arrays
@@ -153,23 +157,23 @@ class Space:
 
         if not isinstance(self._features, LinearFourierMap):
             check_same_width(self._store.rows.shape[1], state["store/rows"].shape[1])
-        self._store, self._members, self._ladder = (
-            Store(**part("store")),
+        self._store, self._members, self._filters = (
+            RowStore(**part("store")),
             Members(**part("members")),
-            Ladder(**part("ladder")),
+            FilterBank(**part("filter_bank")),
         )
-        self._room = self._blank_room(state["centres"])
+        self._workspace = self._blank_workspace(state["centres"])
         if not isinstance(self._features, LinearFourierMap):
             self._features.restore(part("features"))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle no working memory, which predictions overwrite: a model that was asked is pickled as before."""
-        return self.__dict__ | {"_room": self._blank_room(self._room.centres)}
+        """Pickle a blank workspace, because predictions overwrite it: predicting does not change the pickle."""
+        return self.__dict__ | {"_workspace": self._blank_workspace(self._workspace.centres)}
 
-    def _blank_room(self, centres: Any) -> Room:
-        room = _new_room(*self._members.mu.shape[1:])
-        room.centres[:] = centres
-        return room
+    def _blank_workspace(self, centres: Any) -> MemberWorkspace:
+        workspace = _new_workspace(*self._members.mu.shape[1:])
+        workspace.centres[:] = centres
+        return workspace
 
 
 def ages_of(gain: float) -> Vector:
@@ -181,14 +185,14 @@ def ages_of(gain: float) -> Vector:
     return ages
 
 
-def _new_room(c: int, d: int) -> Room:
-    return Room(
+def _new_workspace(c: int, d: int) -> MemberWorkspace:
+    return MemberWorkspace(
         gradient=np.zeros((c, d), np.float32),
         lam=np.zeros((c, d), np.float32),
         scores=np.zeros(c, np.float32),
         order=np.zeros(c, np.int64),
         losses=np.zeros(N_RULES),
-        pull=np.zeros((c, c), np.float32),
-        lift=np.zeros((c, c), np.float32),
+        centre_factors=np.zeros((c, c), np.float32),
+        centre_scores=np.zeros((c, c), np.float32),
         centres=np.zeros((c, d), np.float32),
     )

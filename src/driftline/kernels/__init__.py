@@ -1,1 +1,1 @@
-"""Compiled functions on plain arrays: no validation, no classes, each with a NumPy twin in the tests."""
+"""Compiled functions on plain arrays: no validation, no classes, each with a plain NumPy reference in the tests."""

@@ -6,104 +6,115 @@ from typing import NamedTuple
 from driftline._jit import inner_kernel, kernel
 from driftline.types import Vector
 
-SLOW, FAST = 0.02, 0.05
-"""Gains of the mean that the bound is built on, and of one that only lifts it after a sudden rise."""
-SLOWEST = 0.002
-"""Gain of the variances."""
-UNSEEN = 2.0
-"""Factor of the variance that is seen between neighbouring steps: some of it is gone from one to the next."""
-HIDDEN = 0.025
-"""A deviation that the noise of the labels can hide at any length of stream; less where there are few mistakes."""
-SMALLEST = 0.001
-"""The smallest margin, in units of the multiplier."""
-WINDOW = 100
-"""Steps after which it is judged whether the bound held."""
-LEARNING = 0.25
-"""By how much a window at which it did not moves the logarithm of the multiplier."""
+MEAN_GAIN, FAST_MEAN_GAIN = 0.02, 0.05
+"""Gain of the mean that the bound is built on, and of one that only lifts the bound after a sudden rise."""
+VARIANCE_GAIN = 0.002
+"""Gain of the variance and of the covariance."""
+COVARIANCE_FACTOR = 2.0
+"""Factor of the covariance of neighbouring steps: it is smaller than the variance of the error itself."""
+UNSEEN_DEVIATION = 0.025
+"""A deviation that the noise of the labels can hide at any length of stream; less where mistakes are few."""
+MIN_DEVIATION = 0.001
+"""The smallest deviation that a margin is made from."""
+WINDOW_STEPS = 100
+"""After so many steps the mistakes are compared with the bounds."""
+STRETCH_STEP = 0.25
+"""How much a window with more mistakes than bounds adds to the logarithm of the margin."""
 
-N, MEAN, RECENT, COVARIANCE, VARIANCE, LAST, MISTAKES, BOUNDS, STRETCH, RATES, RATE_STRETCH = range(11)
-"""Places in the state."""
-N_PLACES = 11
+N, MEAN, FAST_MEAN, COVARIANCE, VARIANCE, LAST_DEVIATION, MISTAKES, BOUNDS, STRETCH, RATES, RATE_STRETCH = range(11)
+"""Positions in the state. STRETCH and RATE_STRETCH are logarithms of factors; the others in capitals are sums over a
+window (MISTAKES, BOUNDS, RATES) or running figures."""
+STATE_SIZE = 11
 
 
-class Aim(NamedTuple):
-    """What a certificate aims at."""
+class CalibrationTarget(NamedTuple):
+    """What the bound aims at."""
 
     coverage: float
+    """The share of steps at which it is to hold."""
     multiplier: float
-    """Deviations above the mean."""
+    """How many deviations above the mean it is."""
 
 
 @inner_kernel
-def bound_of(state: Vector, multiplier: float, top: float) -> float:
-    """Return the bound on the next step: mean, plus a multiple of how far the error strays from it; at most `top`.
+def step_bound(state: Vector, multiplier: float, guessing: float) -> float:
+    """Return the bound that is to hold at the next step: the mean, plus a multiple of the deviation from it.
 
-    The error strays by what neighbouring steps have in common (their noise is independent, the error they share is
-    not), by the error of the mean itself, and by what noise hides.
+    The squared deviation of the error is the covariance of neighbouring steps (their noise is independent, the error
+    they share is not), plus that of the mean itself, plus what noise hides. The bound is at most `guessing`, the error
+    of guessing.
     """
     if state[N] == 0.0:
-        return top
-    gain = max(SLOW, 2.0 / (state[N] + 2.0))
-    hidden = max(min(HIDDEN, 1.5 * state[MEAN]), SMALLEST)
-    strays = UNSEEN * max(state[COVARIANCE], 0.0) + 0.5 * gain * state[VARIANCE] + hidden * hidden
-    margin = multiplier * math.exp(state[STRETCH]) * math.sqrt(strays)
-    bound: float = min(max(state[RECENT], state[MEAN] + margin), top)
+        return guessing
+    gain = max(MEAN_GAIN, 2.0 / (state[N] + 2.0))
+    unseen = max(min(UNSEEN_DEVIATION, 1.5 * state[MEAN]), MIN_DEVIATION)
+    variance = COVARIANCE_FACTOR * max(state[COVARIANCE], 0.0) + 0.5 * gain * state[VARIANCE] + unseen * unseen
+    margin = multiplier * math.exp(state[STRETCH]) * math.sqrt(variance)
+    bound: float = min(max(state[FAST_MEAN], state[MEAN] + margin), guessing)
     return bound
 
 
 @inner_kernel
-def rate_of(state: Vector, top: float) -> float:
-    """Return a bound on the next step that is to hold on average: the mean, plus its own standard error."""
+def rate_bound(state: Vector, guessing: float) -> float:
+    """Return the bound that is to hold on average: the mean, plus its own standard error; at most `guessing`."""
     if state[N] == 0.0:
-        return top
-    gain = max(SLOW, 2.0 / (state[N] + 2.0))
-    error = math.sqrt(0.5 * gain * state[VARIANCE] + SMALLEST * SMALLEST)
-    rate: float = min(state[MEAN] + math.exp(state[RATE_STRETCH]) * error, top)
+        return guessing
+    gain = max(MEAN_GAIN, 2.0 / (state[N] + 2.0))
+    error = math.sqrt(0.5 * gain * state[VARIANCE] + MIN_DEVIATION * MIN_DEVIATION)
+    rate: float = min(state[MEAN] + math.exp(state[RATE_STRETCH]) * error, guessing)
     return rate
 
 
 @inner_kernel
-def judge(state: Vector, sums: int, stretch: int, multiplier: float, allowed: float) -> None:
-    """Stretch a margin if the mistakes of a window exceeded their bounds; else relax it a little."""
-    failed = 1.0 if state[MISTAKES] > state[sums] else 0.0
-    widest = math.log(1.0 / (multiplier * SMALLEST)) + LEARNING
-    state[stretch] = min(max(state[stretch] + LEARNING * (failed - allowed), 0.0), widest)
-    state[sums] = 0.0
+def adapt_stretch(state: Vector, bounds: int, stretch: int, multiplier: float, allowed: float) -> None:
+    """Raise a stretch if the mistakes of the window exceed the sum of the bounds, else lower it; set the sum to 0.
+
+    `bounds` and `stretch` are positions in the state. At a share `allowed` of such windows it stays where it is.
+    """
+    failed = 1.0 if state[MISTAKES] > state[bounds] else 0.0
+    widest = math.log(1.0 / (multiplier * MIN_DEVIATION)) + STRETCH_STEP
+    state[stretch] = min(max(state[stretch] + STRETCH_STEP * (failed - allowed), 0.0), widest)
+    state[bounds] = 0.0
 
 
 @inner_kernel
-def take(state: Vector, loss: float, bound: float, rate: float, aim: Aim, top: float) -> None:
-    """Take the expected mistake of a step into the state, and at the end of a window judge the bounds."""
+def update_state(
+    state: Vector, loss: float, bound: float, rate: float, target: CalibrationTarget, guessing: float
+) -> None:
+    """Update the state by the expected mistake of a step and its two bounds; adapt the stretches after a window."""
     if state[N] == 0.0:
-        state[MEAN] = state[RECENT] = top
-        state[VARIANCE] = top * top
+        state[MEAN] = state[FAST_MEAN] = guessing
+        state[VARIANCE] = guessing * guessing
     n = state[N]
     deviation = loss - state[MEAN]
-    gain, slowest = max(SLOW, 2.0 / (n + 2.0)), max(SLOWEST, 3.0 / (n + 3.0))  # which forgets the start
+    # At first the gains are larger, which forgets the start.
+    gain, variance_gain = max(MEAN_GAIN, 2.0 / (n + 2.0)), max(VARIANCE_GAIN, 3.0 / (n + 3.0))
     state[MEAN] += gain * deviation
-    state[RECENT] += max(FAST, 2.0 / (n + 2.0)) * (loss - state[RECENT])
-    state[COVARIANCE] += slowest * (deviation * state[LAST] - state[COVARIANCE])
-    state[VARIANCE] += slowest * (deviation * deviation - state[VARIANCE])
-    state[LAST] = deviation
+    state[FAST_MEAN] += max(FAST_MEAN_GAIN, 2.0 / (n + 2.0)) * (loss - state[FAST_MEAN])
+    state[COVARIANCE] += variance_gain * (deviation * state[LAST_DEVIATION] - state[COVARIANCE])
+    state[VARIANCE] += variance_gain * (deviation * deviation - state[VARIANCE])
+    state[LAST_DEVIATION] = deviation
     state[N] += 1.0
     state[MISTAKES] += loss
     state[BOUNDS] += bound
     state[RATES] += rate
-    if state[N] % WINDOW == 0.0:
-        judge(state, BOUNDS, STRETCH, aim.multiplier, 1.0 - aim.coverage)
-        judge(state, RATES, RATE_STRETCH, 1.0, 1.0 - aim.coverage)
+    if state[N] % WINDOW_STEPS == 0.0:
+        adapt_stretch(state, BOUNDS, STRETCH, target.multiplier, 1.0 - target.coverage)
+        adapt_stretch(state, RATES, RATE_STRETCH, 1.0, 1.0 - target.coverage)
         state[MISTAKES] = 0.0
 
 
 @kernel
-def next_bounds(state: Vector, aim: Aim, top: float) -> tuple[float, float]:
-    """Return the two bounds on the next step."""
-    return bound_of(state, aim.multiplier, top), rate_of(state, top)
+def next_bounds(state: Vector, target: CalibrationTarget, guessing: float) -> tuple[float, float]:
+    """Return the two bounds on the next step: the one at a step and the one on average."""
+    return step_bound(state, target.multiplier, guessing), rate_bound(state, guessing)
 
 
 @kernel
-def calibrate(losses: Vector, bounds: Vector, rates: Vector, state: Vector, aim: Aim, top: float) -> None:
-    """Set the bounds of each step before its expected mistake is taken into the state."""
+def calibrate(
+    losses: Vector, bounds: Vector, rates: Vector, state: Vector, target: CalibrationTarget, guessing: float
+) -> None:
+    """Set both bounds of each step, then update the state by its expected mistake."""
     for t in range(losses.size):
-        bounds[t], rates[t] = bound_of(state, aim.multiplier, top), rate_of(state, top)
-        take(state, losses[t], bounds[t], rates[t], aim, top)
+        bounds[t], rates[t] = step_bound(state, target.multiplier, guessing), rate_bound(state, guessing)
+        update_state(state, losses[t], bounds[t], rates[t], target, guessing)

@@ -40,6 +40,6 @@ def minimize(
         mu, n = minimize_by_search(rows, n_rows, psi, mean, width, start, steps, clock)
     phi = best_proper_subset(psi.reshape(1, d), mu, np.empty(c), np.empty(c, np.int64), np.empty(c, np.bool_))
     for i in range(n):
-        phi = max(phi, row_value(rows.instances, rows.members, rows.sizes, i, mu))
+        phi = max(phi, row_value(rows.instances, rows.subsets, rows.sizes, i, mu))
     risk = 1.0 - (mean * mu).sum() + (width * np.abs(mu)).sum() + phi
     return mu, phi, risk, evict(rows, n, n_kept)

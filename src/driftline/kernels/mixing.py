@@ -1,4 +1,4 @@
-"""Mixing what members say, by weights that follow how often they were right."""
+"""The mixture of the members' probabilities, with weights that follow how often the members were right."""
 
 import math
 
@@ -7,46 +7,47 @@ import numpy as np
 from driftline._jit import inlined_kernel, kernel
 from driftline.types import Labels, Matrix, Vector
 
-RATE = 0.5
-"""Rate of the exponential weights: how much one expected mistake counts."""
-SHARE = 0.003
-"""What of the weight is dealt out evenly after each label, so that a member can come back."""
+LEARNING_RATE = 0.5
+"""η: the weight of a member is multiplied by exp(-η) for each expected mistake."""
+FIXED_SHARE = 0.003
+"""Fraction of the weight that is shared equally after each label, so that a member can come back."""
 
 
 @inlined_kernel
-def blend(said: Vector, t: int, weights: Vector, h: Matrix) -> None:
-    """Set h of row t to the mean of what the members say of it; above 1 by rounding alone, and not here."""
-    n_members, c = said.shape[1], said.shape[2]
+def mix_row(h_members: Vector, t: int, weights: Vector, h: Matrix) -> None:
+    """Set h_t = Σ_m w_m h_tm, at most 1: only rounding could make it more."""
+    n_members, c = h_members.shape[1], h_members.shape[2]
     for y in range(c):
         total = 0.0
         for m in range(n_members):
-            total += weights[m] * said[t, m, y]
+            total += weights[m] * h_members[t, m, y]
         h[t, y] = min(total, 1.0)
 
 
 @kernel
-def mixture(said: Vector, weights: Vector) -> Matrix:
-    """Return the mean of what the members say of each row."""
-    n, _, c = said.shape
+def mixture(h_members: Vector, weights: Vector) -> Matrix:
+    """Return h_t = Σ_m w_m h_tm for each row t, from the members' probabilities, (rows, members, classes)."""
+    n, _, c = h_members.shape
     h = np.empty((n, c))
     for t in range(n):
-        blend(said, t, weights, h)
+        mix_row(h_members, t, weights, h)
     return h
 
 
 @kernel
-def mix(said: Vector, labels: Labels, weights: Vector, h: Matrix) -> None:
-    """Set h to the mixture of what the members say of each row, then reweigh them by its label.
+def mix_and_reweigh(h_members: Vector, labels: Labels, weights: Vector, h: Matrix) -> None:
+    """Set h_t to the mixture for each row t, then update the weights w in place by its label y.
 
-    Exponential weights on the expected mistakes 1 - h_m(y|x), with a fixed share: in any stretch of the stream the
-    mixture errs at most a little more often than the member that is best there.
+    Exponential weights on the expected mistakes 1 - h_tm(y), with a fixed share α: w_m ∝ w_m exp(η h_tm(y)), then
+    w_m ← (1 - α) w_m + α/M for M members. Over any part of the stream the mixture makes few more mistakes than the
+    member that is best there.
     """
-    n, n_members, _ = said.shape
+    n, n_members, _ = h_members.shape
     for t in range(n):
-        blend(said, t, weights, h)
+        mix_row(h_members, t, weights, h)
         total = 0.0
         for m in range(n_members):
-            weights[m] *= math.exp(RATE * said[t, m, labels[t]])
+            weights[m] *= math.exp(LEARNING_RATE * h_members[t, m, labels[t]])
             total += weights[m]
         for m in range(n_members):
-            weights[m] = (1.0 - SHARE) * weights[m] / total + SHARE / n_members
+            weights[m] = (1.0 - FIXED_SHARE) * weights[m] / total + FIXED_SHARE / n_members

@@ -8,9 +8,10 @@ from driftline.types import Vector
 
 @kernel
 def welford(x: Vector, count: Vector, mean: Vector, squares: Vector) -> int:
-    r"""Take the known values of a row into the statistics of their columns, in place; return how many are missing.
+    r"""Update the statistics of each column by the known values of a row, in place; return how many are missing.
 
-    With n ← n + 1 and δ = x - m:  m ← m + δ/n,  s ← s + δ(x - m), where s is the sum of squared deviations.
+    With n ← n + 1 and δ = x - m:  m ← m + δ/n,  s ← s + δ(x - m). `count` is n, `mean` m, and `squares` s, the sum of
+    squared deviations.
     """
     missing = 0
     for j in range(x.size):
@@ -18,7 +19,7 @@ def welford(x: Vector, count: Vector, mean: Vector, squares: Vector) -> int:
             missing += 1
             continue
         count[j] += 1.0
-        shift = x[j] - mean[j]
-        mean[j] += shift / count[j]
-        squares[j] += shift * (x[j] - mean[j])
+        delta = x[j] - mean[j]
+        mean[j] += delta / count[j]
+        squares[j] += delta * (x[j] - mean[j])
     return missing

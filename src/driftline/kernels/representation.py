@@ -7,31 +7,33 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.types import Matrix, Singles, Vector
 
-FARTHEST = 4.0
-"""Standardised values are cut off at so many deviations."""
-TRUSTED, LONGEST = 10, 10_000.0
-"""After how many values their deviation is trusted, and after how many old ones fade."""
-WILD = 100.0
-"""Of the first values, how many median deviations from their median one must be to count as wild."""
-DEVIATION = 1.4826
-"""The standard deviation of normal values, in median deviations."""
-BINARY = 0.5
-"""Weight of a column of 0 and 1 beside one of numbers."""
-FARTHEST_SINGLE = 1e15
-"""Others are cut off here: in single precision, squares of larger numbers have no room."""
-CONSTANT = 0.5
-"""The constant feature."""
+MAX_DEVIATIONS = 4.0
+"""Standardised values are clipped at so many standard deviations."""
+EARLY_VALUES = 10
+"""So many values of a column are kept until its outliers can be told; then its standard deviation can be trusted."""
+MEMORY_VALUES = 10_000.0
+"""After so many values of a column, old ones are forgotten."""
+OUTLIER_MADS = 100.0
+"""An early value is an outlier if it is so many median absolute deviations from the median."""
+STD_PER_MAD = 1.4826
+"""Standard deviation of normal values over their median absolute deviation."""
+BINARY_WEIGHT = 0.5
+"""Weight of a column of zeros and ones, where a column of numbers has 1."""
+MAX_MAGNITUDE = 1e15
+"""Values that are not standardised are clipped here: the squares of larger ones overflow in single precision."""
+CONSTANT_FEATURE = 0.5
+"""Value of the constant feature."""
 
 
 @kernel
-def column_weights(is_binary: Vector, n_begun: int) -> Vector:
-    """Return what standardised columns are multiplied by: half as much for those of 0 and 1, with mean square 1.
+def column_weights(is_binary: Vector, n_first: int) -> Vector:
+    """Return the factors of the standardised columns, with mean square 1: `BINARY_WEIGHT` as much for binary columns.
 
     A standardised column of 0 and 1 has a jump of at least two deviations where one of numbers moves by one. Columns
-    that were added to the `n_begun` of the start share the weight of those, so that rows keep their length.
+    that were added to the `n_first` of the start share the weight of those, so that rows keep their length.
     """
-    weights = 1.0 - (1.0 - BINARY) * is_binary
-    return weights / math.sqrt(np.sum(weights * weights) / n_begun)
+    weights = 1.0 - (1.0 - BINARY_WEIGHT) * is_binary
+    return weights / math.sqrt(np.sum(weights * weights) / n_first)
 
 
 @kernel
@@ -42,44 +44,47 @@ def fill_and_scale(
     squares: Vector,
     is_binary: Vector,
     early: Matrix,
-    n_begun: int,
+    n_first: int,
     standardises: bool,
-    advances: bool,
+    updates: bool,
 ) -> tuple[Matrix, int]:
-    """Return the rows with missing values filled and columns scaled and cut off, and how many were filled.
+    """Return the rows with missing values filled and columns scaled and clipped, and how many values were missing.
 
-    Each row is judged by the statistics that include it, so that it is finite from the first row on. If it
-    `advances`, these stay for the next row; else every row is judged as the next one.
+    Each row is scaled by statistics that include it, so that it is finite from the first row on. If `updates`, they
+    are kept for the next row, in place; else each row is scaled as if it were the next one, and 0 is returned as the
+    number of missing values.
     """
     n, p = X.shape
     Z = np.empty((n, p))
     n_missing = 0
-    weights = column_weights(is_binary, n_begun)
+    weights = column_weights(is_binary, n_first)
     for t in range(n):
         for j in range(p):
             x = X[t, j]
             if np.isnan(x):
                 x = mean[j] if count[j] > 0.0 else 0.0
-            Z[t, j] = min(max(x, -FARTHEST_SINGLE), FARTHEST_SINGLE)
+            Z[t, j] = min(max(x, -MAX_MAGNITUDE), MAX_MAGNITUDE)
             if standardises:
                 shift = x - mean[j]
                 deviation = shift * count[j] / (count[j] + 1.0)
                 variance = (squares[j] + shift * deviation) / (count[j] + 1.0)
                 z = deviation / math.sqrt(variance) if variance > 0.0 else 0.0
-                Z[t, j] = weights[j] * min(max(z, -FARTHEST), FARTHEST)
-        if advances:
-            n_missing += take_in(X, t, count, mean, squares, is_binary, early)
-            if notice_numbers(X, t, is_binary):
-                weights = column_weights(is_binary, n_begun)
+                Z[t, j] = weights[j] * min(max(z, -MAX_DEVIATIONS), MAX_DEVIATIONS)
+        if updates:
+            n_missing += update_statistics(X, t, count, mean, squares, is_binary, early)
+            if mark_numeric_columns(X, t, is_binary):
+                weights = column_weights(is_binary, n_first)
     return Z, n_missing
 
 
 @kernel
-def take_in(X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_binary: Vector, early: Matrix) -> int:
-    """Take the known values of row t into the statistics of their columns; return how many are missing.
+def update_statistics(
+    X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_binary: Vector, early: Matrix
+) -> int:
+    """Update count, mean and sum of squared deviations of each column by row t; return how many values are missing.
 
-    Numbers are cut off here too, so that a wild one does not ruin the scale; and after many rows, old ones fade.
-    The first numbers are kept in `early` until there are enough of them to tell which were wild.
+    Numbers are clipped here too, so that an outlier does not spoil the scale; and after many rows, old ones are
+    forgotten. The first numbers are kept in `early` until there are enough of them to tell which are outliers.
     """
     missing = 0
     for j in range(X.shape[1]):
@@ -87,38 +92,38 @@ def take_in(X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_
         if np.isnan(x):
             missing += 1
             continue
-        if count[j] >= TRUSTED and is_binary[j] == 0.0 and squares[j] > 0.0:
-            farthest = FARTHEST * math.sqrt(squares[j] / count[j])
+        if count[j] >= EARLY_VALUES and is_binary[j] == 0.0 and squares[j] > 0.0:
+            farthest = MAX_DEVIATIONS * math.sqrt(squares[j] / count[j])
             x = min(max(x, mean[j] - farthest), mean[j] + farthest)
-        if count[j] < TRUSTED:
+        if count[j] < EARLY_VALUES:
             early[int(count[j]), j] = x
-        if count[j] >= LONGEST:
-            squares[j] *= 1.0 - 1.0 / LONGEST
+        if count[j] >= MEMORY_VALUES:
+            squares[j] *= 1.0 - 1.0 / MEMORY_VALUES
         else:
             count[j] += 1.0
         shift = x - mean[j]
         mean[j] += shift / count[j]
         squares[j] += shift * (x - mean[j])
-        if count[j] == TRUSTED:
-            tame(early, j, mean, squares)
+        if count[j] == EARLY_VALUES:
+            clip_early_outliers(early, j, mean, squares)
     return missing
 
 
 @kernel
-def tame(early: Matrix, j: int, mean: Vector, squares: Vector) -> None:
-    """Cut off the first values of a column that are wild, and take the statistics anew, if there are any."""
-    middle = np.median(early[:, j])
-    deviation = np.median(np.abs(early[:, j] - middle))
-    if deviation > 0.0 and np.max(np.abs(early[:, j] - middle)) > WILD * deviation:
-        farthest = FARTHEST * DEVIATION * deviation
-        kept = np.minimum(np.maximum(early[:, j], middle - farthest), middle + farthest)
-        mean[j] = np.mean(kept)
-        squares[j] = np.sum((kept - mean[j]) ** 2)
+def clip_early_outliers(early: Matrix, j: int, mean: Vector, squares: Vector) -> None:
+    """Compute mean and squares of column j anew from its early values, clipped, if there is an outlier among them."""
+    median = np.median(early[:, j])
+    mad = np.median(np.abs(early[:, j] - median))
+    if mad > 0.0 and np.max(np.abs(early[:, j] - median)) > OUTLIER_MADS * mad:
+        farthest = MAX_DEVIATIONS * STD_PER_MAD * mad
+        clipped = np.minimum(np.maximum(early[:, j], median - farthest), median + farthest)
+        mean[j] = np.mean(clipped)
+        squares[j] = np.sum((clipped - mean[j]) ** 2)
 
 
 @kernel
-def notice_numbers(X: Matrix, t: int, is_binary: Vector) -> bool:
-    """Note which columns have a value in row t that is neither 0 nor 1; return whether there is a new one."""
+def mark_numeric_columns(X: Matrix, t: int, is_binary: Vector) -> bool:
+    """Set `is_binary` to 0 for columns whose value in row t is neither 0 nor 1; return whether any was set."""
     is_new = False
     for j in range(X.shape[1]):
         x = X[t, j]
@@ -129,15 +134,18 @@ def notice_numbers(X: Matrix, t: int, is_binary: Vector) -> bool:
 
 
 @kernel
-def represent(Z: Matrix, directions: Matrix, n_begun: int) -> Singles:
-    """Return ψ = [1/2, z/√p, cos(uᵢᵀz)/√D, sin(uᵢᵀz)/√D] for each row, p columns at the start; D can be 0."""
+def represent(Z: Matrix, directions: Matrix, n_first: int) -> Singles:
+    """Return ψ = [1/2, z/√p, cos(uᵢᵀz)/√D, sin(uᵢᵀz)/√D] for each row z, with D directions uᵢ (there may be none).
+
+    p = `n_first` is the number of columns at the start.
+    """
     n, p = Z.shape
     n_directions = directions.shape[0]
     Psi = np.empty((n, 1 + p + 2 * n_directions), np.float32)
-    scale = 1.0 / math.sqrt(n_begun)
+    scale = 1.0 / math.sqrt(n_first)
     share = 1.0 / math.sqrt(max(n_directions, 1))
     for t in range(n):
-        Psi[t, 0] = CONSTANT
+        Psi[t, 0] = CONSTANT_FEATURE
         for j in range(p):
             Psi[t, 1 + j] = Z[t, j] * scale
         for i in range(n_directions):

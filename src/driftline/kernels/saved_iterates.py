@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from driftline._jit import inner_kernel
 from driftline.kernels.search_workspace import SearchWorkspace
-from driftline.kernels.vectors import advance
+from driftline.kernels.vectors import accelerated_step
 from driftline.types import Matrix
 
 
@@ -47,5 +47,5 @@ def find_best_again(work: SearchWorkspace, saved: SavedIterates, best: int, step
     saved = free_place(saved, best)
     iterate = work.iterates[1 - saved.place]
     for l in range(saved.other, best):  # noqa: E741  # the paper's letter
-        advance(iterate[0], iterate[1], work.pulls, work.used[l], work.lam, steps[l, 0], steps[l, 1])
+        accelerated_step(iterate[0], iterate[1], work.pulls, work.used[l], work.lam, steps[l, 0], steps[l, 1])
     return SavedIterates(saved.place, saved.last, best)

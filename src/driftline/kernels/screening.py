@@ -57,10 +57,10 @@ def anchor(work: SearchWorkspace, travel: Travel) -> Travel:
 def estimate(rows: Rows, work: SearchWorkspace, i: int, h: float) -> float:
     """Return v_i(μ), up to the error of single precision in the drift; h = 1/c. May set `bases`."""
     if rows.sizes[i] < work.mu.shape[0]:
-        return row_value(rows.instances, rows.members, rows.sizes, i, work.mu)
+        return row_value(rows.instances, rows.subsets, rows.sizes, i, work.mu)
     if np.isnan(work.bases[i]):
         work.bases[i] = (dot(rows.instances, i, work.sigma, 0) - 1.0) / work.mu.shape[0]
-    return float(work.bases[i] + dot(rows.singles, i, work.drift, 0) * h)
+    return float(work.bases[i] + dot(rows.instances_single, i, work.drift, 0) * h)
 
 
 @inlined_kernel
@@ -79,8 +79,8 @@ def resolve_ties(
     for k in range(n_near):
         j = work.near[k]
         if work.keys[j] + rows.slopes[j] * path_of(rows, j, c, travel) >= floor:
-            value = row_value(rows.instances, rows.members, rows.sizes, j, work.mu)
-            if value > top or (value == top and precedes(rows.births, rows.sizes, rows.members, j, i)):
+            value = row_value(rows.instances, rows.subsets, rows.sizes, j, work.mu)
+            if value > top or (value == top and precedes(rows.arrivals, rows.sizes, rows.subsets, j, i)):
                 top, i = value, j
     return top, i
 

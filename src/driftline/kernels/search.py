@@ -22,11 +22,11 @@ from driftline.kernels.rows import (
     Rows,
     best_proper_subset,
     find_subset,
-    is_instance,
-    least_recent,
+    is_row_of,
+    least_recently_used,
     precedes,
-    pull_of,
     row_value,
+    set_pull,
     write_row,
 )
 from driftline.kernels.saved_iterates import SavedIterates, find_best_again, free_place, save_current
@@ -40,7 +40,7 @@ from driftline.kernels.screening import (
     screen_rows,
 )
 from driftline.kernels.search_workspace import SearchWorkspace, new_search_workspace
-from driftline.kernels.vectors import advance, norm, update_drift
+from driftline.kernels.vectors import accelerated_step, norm, update_drift
 from driftline.types import Matrix, Vector
 
 ANCHOR_ITERATIONS = 64
@@ -57,10 +57,10 @@ def admit_full_row(rows: Rows, n: int, work: SearchWorkspace, clock: int) -> tup
     """
     n_own = 0
     for i in range(n):
-        if is_instance(rows, i, work.psi):
+        if is_row_of(rows, i, work.psi):
             work.own[n_own] = i
             n_own += 1
-    if find_subset(rows.members, work.own[:n_own], work.subset) >= 0:
+    if find_subset(rows.subsets, work.own[:n_own], work.subset) >= 0:
         return n, n_own
     write_row(rows, n, work.psi, work.subset, clock)
     work.own[n_own] = n
@@ -77,7 +77,7 @@ def admit_subset(
     """
     i = n
     if n == rows.slopes.size:
-        i = least_recent(rows.last_used, n_before)
+        i = least_recently_used(rows.last_used, n_before)
     else:
         work.own[n_own] = i
         n, n_own = n + 1, n_own + 1
@@ -100,20 +100,22 @@ def take_step(
 ) -> tuple[float, Travel]:
     """Do an iteration with the subgradient of row i; return R(μ) before it, and `travel` after it."""
     if rows.last_used[i] <= clock:  # not yet in this solve
-        pull_of(rows, i, work.tau, work.pulls[i])
+        set_pull(rows, i, work.tau, work.pulls[i])
     if number < len(steps) - 1:
         rows.last_used[i] = clock + number
     work.used[number] = i
-    product, moved = advance(work.x, work.bar, work.pulls, i, work.lam, steps[number, 0], steps[number, 1])
+    product, moved = accelerated_step(work.x, work.bar, work.pulls, i, work.lam, steps[number, 0], steps[number, 1])
     risk = 1.0 - 1.0 / rows.sizes[i] - product
     proper = math.sqrt(moved)
-    # With an allowance for rounding.
+    # The factor allows for rounding in single precision.
     full = update_drift(work.mu, work.sigma, work.drift, work.partial) * (1.0 + 1e-5) * (1.0 / work.mu.shape[0])
     return risk, Travel(travel.path_full + full, travel.path_proper + proper, full, proper, travel.since_anchor + full)
 
 
 @inner_kernel
-def iterate(rows: Rows, n: int, n_own: int, work: SearchWorkspace, steps: Matrix, clock: int) -> tuple[int, int]:
+def iterate_by_search(
+    rows: Rows, n: int, n_own: int, work: SearchWorkspace, steps: Matrix, clock: int
+) -> tuple[int, int]:
     """Run the iterations; return the number of rows, and the place of the best iterate in `iterates`.
 
     The search for the maximum begins with the runner-up of the iteration before, which is the most likely row.
@@ -140,16 +142,16 @@ def iterate(rows: Rows, n: int, n_own: int, work: SearchWorkspace, steps: Matrix
             value = best_proper_subset(work.psi, work.mu, work.scores, work.order, work.subset)
             newest_key = value - newest_norm * travel.path_proper
             if value >= top - error:
-                top = row_value(rows.instances, rows.members, rows.sizes, i, work.mu)
+                top = row_value(rows.instances, rows.subsets, rows.sizes, i, work.mu)
             if value >= top:
-                k = find_subset(rows.members, work.own[:n_own], work.subset)
+                k = find_subset(rows.subsets, work.own[:n_own], work.subset)
                 if k < 0 and n == rows.slopes.size:
                     # A row is overwritten. So many were used since that it would not be kept; but the best iterate
                     # may need it to be found again, which is therefore done first.
                     saved = save_current(work, find_best_again(work, saved, best, steps), l)
                 if k < 0:
                     k, n, n_own = admit_subset(rows, n, n_own, n_before, work, clock)
-                if value > top or precedes(rows.births, rows.sizes, rows.members, k, i):
+                if value > top or precedes(rows.arrivals, rows.sizes, rows.subsets, k, i):
                     top, i = value, k
         risk, travel = take_step(rows, work, i, l, steps, clock, travel)
         if risk < best_risk:
@@ -165,5 +167,5 @@ def minimize_by_search(
     """Run Alg. 4 on n kept rows and those of the instance ψ; return the best iterate and the number of rows."""
     work = new_search_workspace(rows.slopes.size, psi, mean, width, start, len(steps) - 2)
     n, n_own = admit_full_row(rows, n, work, clock)
-    n, place = iterate(rows, n, n_own, work, steps, clock)
+    n, place = iterate_by_search(rows, n, n_own, work, steps, clock)
     return work.iterates[place, 0].copy().reshape(start.shape), n

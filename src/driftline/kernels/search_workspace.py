@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from driftline._jit import kernel
-from driftline.kernels.vectors import aligned
+from driftline.kernels.vectors import aligned_empty
 from driftline.types import Flags, Indices, Matrix, Singles, Vector
 
 
@@ -63,7 +63,7 @@ def new_search_workspace(
     """Return the arrays of a solve that starts at μ = start."""
     c, d = start.shape
     m = c * d
-    x, bar, widths, newest = aligned(m), aligned(m), aligned(m), aligned(d).reshape(1, d)
+    x, bar, widths, newest = aligned_empty(m), aligned_empty(m), aligned_empty(m), aligned_empty(d).reshape(1, d)
     x[:], bar[:], widths[:], newest[0] = start.copy().reshape(m), start.copy().reshape(m), lam.copy().reshape(m), psi
     return SearchWorkspace(
         psi=newest,
@@ -72,12 +72,12 @@ def new_search_workspace(
         bar=bar,
         tau=tau,
         lam=widths,
-        sigma=aligned(d).reshape(1, d),
-        drift=aligned((d + 1) // 2).view(np.float32)[:d].reshape(1, d),
-        partial=aligned(d).reshape(1, d),
-        pulls=aligned(n_slots * m).reshape(n_slots, m),
+        sigma=aligned_empty(d).reshape(1, d),
+        drift=aligned_empty((d + 1) // 2).view(np.float32)[:d].reshape(1, d),
+        partial=aligned_empty(d).reshape(1, d),
+        pulls=aligned_empty(n_slots * m).reshape(n_slots, m),
         used=np.empty(n_iterations + 2, np.int64),
-        iterates=aligned(4 * m).reshape(2, 2, m),
+        iterates=aligned_empty(4 * m).reshape(2, 2, m),
         keys=np.full(n_slots, np.inf),
         bases=np.empty(n_slots),
         near=np.empty(n_slots, np.int64),

@@ -1,4 +1,4 @@
-"""Vectors in single precision: rows of matrices, and of stacks of matrices with one for each member.
+"""Operations on matrices in single precision, and on stacks of matrices with one for each member.
 
 Loops run over a whole axis because numba vectorises no other range.
 """
@@ -9,9 +9,9 @@ from driftline._jit import inlined_kernel, summing_kernel
 from driftline.types import Singles
 
 TINY = np.float32(1e-30)
-"""Added to sums that decay, which would become subnormal numbers: arithmetic with these is ten times slower."""
-NOTHING = np.float32(1e-20)
-"""What an average that decays is rounded to 0 below, for the same reason."""
+"""Added to sums that decay, so that they do not become subnormal: arithmetic with such numbers is ten times slower."""
+MIN_AVERAGE = np.float32(1e-20)
+"""An average of smaller absolute value is set to 0, for the same reason."""
 
 
 @inlined_kernel
@@ -23,48 +23,48 @@ def add_multiple(G: Singles, y: int, factor: np.float32, A: Singles, i: int) -> 
 
 @inlined_kernel
 def decay(stack: Singles, m: int, factor: np.float32) -> None:
-    """Multiply the matrix of a member by a factor, and keep it off the subnormal numbers."""
+    """Multiply the matrix of member m by a factor, and add `TINY`."""
     for y in range(stack.shape[1]):
         for j in range(stack.shape[2]):
             stack[m, y, j] = stack[m, y, j] * factor + TINY
 
 
 @inlined_kernel
-def add_moments(first: Singles, second: Singles, m: int, y: int, A: Singles, i: int) -> None:
-    """Add A_i, and its squares, to the sums of class y."""
-    for j in range(first.shape[2]):
-        first[m, y, j] += A[i, j]
-        second[m, y, j] += A[i, j] * A[i, j]
+def add_moments(sums: Singles, squares: Singles, m: int, y: int, A: Singles, i: int) -> None:
+    """Add A_i to row y of the sums of member m, and its squares to the sums of squares."""
+    for j in range(sums.shape[2]):
+        sums[m, y, j] += A[i, j]
+        squares[m, y, j] += A[i, j] * A[i, j]
 
 
 @inlined_kernel
-def set_widths(lam: Singles, first: Singles, second: Singles, m: int, mass: np.float32, factor: np.float32) -> None:
-    """Set λ² to the variance of Φ in the window, times a factor; `mass` is the weight of the sums."""
+def set_widths(lam: Singles, sums: Singles, squares: Singles, m: int, mass: np.float32, factor: np.float32) -> None:
+    """Set λ = √(factor · variance of Φ), from the weighted sums of Φ and Φ² of member m; `mass` is their weight."""
     for y in range(lam.shape[0]):
         for j in range(lam.shape[1]):
-            mean = first[m, y, j] / mass
-            variance = second[m, y, j] / mass - mean * mean
+            mean = sums[m, y, j] / mass
+            variance = squares[m, y, j] / mass - mean * mean
             lam[y, j] = np.sqrt(max(variance, np.float32(0.0)) * factor)
 
 
 @inlined_kernel
-def proximal_step(stack: Singles, m: int, G: Singles, lam: Singles, eta: np.float32) -> None:
-    """Step from μ against the gradient, then towards 0 by η λ: what λᵀ|μ| asks for."""
+def proximal_step(mu: Singles, m: int, G: Singles, lam: Singles, eta: np.float32) -> None:
+    """Set μ of member m to argmin_x ½‖x - (μ - ηG)‖² + η λᵀ|x|: a gradient step, then shrinkage by ηλ."""
     for y in range(G.shape[0]):
         for j in range(G.shape[1]):
-            x = stack[m, y, j] - eta * G[y, j]
+            x = mu[m, y, j] - eta * G[y, j]
             threshold = eta * lam[y, j]
-            stack[m, y, j] = max(x - threshold, np.float32(0.0)) - max(-x - threshold, np.float32(0.0))
+            mu[m, y, j] = max(x - threshold, np.float32(0.0)) - max(-x - threshold, np.float32(0.0))
 
 
 @summing_kernel
-def follow_average(average: Singles, stack: Singles, m: int, gain: np.float32, lam: Singles) -> np.float32:
-    """Move the average of a member towards its matrix; return λᵀ|average|."""
+def update_average(average: Singles, mu: Singles, m: int, gain: np.float32, lam: Singles) -> np.float32:
+    """Move the average of member m towards its μ, by the gain; return λᵀ|average|."""
     total = np.float32(0.0)
     for y in range(lam.shape[0]):
         for j in range(lam.shape[1]):
-            x = average[m, y, j] + gain * (stack[m, y, j] - average[m, y, j])
-            x = np.float32(0.0) if abs(x) < NOTHING else x
+            x = average[m, y, j] + gain * (mu[m, y, j] - average[m, y, j])
+            x = np.float32(0.0) if abs(x) < MIN_AVERAGE else x
             average[m, y, j] = x
             total += lam[y, j] * abs(x)
     return total

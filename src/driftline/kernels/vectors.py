@@ -1,7 +1,7 @@
 """Products and iterations over long vectors.
 
-They take matrices and row numbers because numba counts references to every slice; loops run over a whole axis
-because numba vectorises no other range.
+They take matrices and row numbers, not slices, because numba counts references to every slice. Loops run over a whole
+axis because numba vectorises no other range.
 """
 
 import math
@@ -12,15 +12,15 @@ import numpy as np
 from driftline._jit import inlined_kernel, inner_kernel, kernel, summing_kernel
 from driftline.types import Matrix, Singles, Vector
 
-LINE = 64
-"""Bytes in a cache line; vector loads that straddle two cost twice."""
+CACHE_LINE_BYTES = 64
+"""Size of a cache line: a vector load across two of them costs twice as much."""
 
 
 @kernel
-def aligned(n: int) -> Vector:
-    """Return n floats, not initialised, that start on a cache line."""
-    buffer = np.empty(n + LINE // 8)
-    first = -buffer.ctypes.data % LINE // 8
+def aligned_empty(n: int) -> Vector:
+    """Return an uninitialised array of n floats that starts on a cache line."""
+    buffer = np.empty(n + CACHE_LINE_BYTES // 8)
+    first = -buffer.ctypes.data % CACHE_LINE_BYTES // 8
     return buffer[first : first + n]
 
 
@@ -51,10 +51,13 @@ def step_sizes(n_iterations: int) -> Matrix:
 
 
 @summing_kernel
-def advance(mu: Vector, bar: Vector, pulls: Matrix, i: int, lam: Vector, a: float, b: float) -> tuple[float, float]:
-    r"""Iterate in place: μ̄⁺ = μ + a g, μ⁺ = μ̄⁺ + b(μ̄⁺ - μ̄), where g = τ - f_i - λ sign μ and pulls_i = τ - f_i.
+def accelerated_step(
+    mu: Vector, bar: Vector, pulls: Matrix, i: int, lam: Vector, a: float, b: float
+) -> tuple[float, float]:
+    r"""Do a step of Alg. 4 in place: μ̄⁺ = μ + a g, μ⁺ = μ̄⁺ + b(μ̄⁺ - μ̄).
 
-    Return gᵀμ, which is 1 - h_i - R(μ), and ‖μ⁺ - μ‖². Only these two sums can be regrouped.
+    Here g = τ - f_i - λ sign μ, and pulls_i = τ - f_i. Return gᵀμ, which is 1 - h_i - R(μ), and ‖μ⁺ - μ‖². Only these
+    two sums may be taken in another order.
     """
     product, moved = 0.0, 0.0
     for j in range(mu.size):
@@ -80,7 +83,7 @@ def sum_rows(mu: Matrix, n: int, total: Matrix) -> None:
 
 @summing_kernel
 def set_drift(A: Matrix, i: int, B: Matrix, k: int, sigma: Matrix, drift: Singles) -> float:
-    """Set drift to A_i + B_k - σ in single precision; return how far that moved it, squared."""
+    """Set drift to A_i + B_k - σ in single precision; return the squared length of its change."""
     moved = np.float32(0.0)
     for j in range(drift.shape[1]):
         value = np.float32(A[i, j] + B[k, j] - sigma[0, j])
@@ -92,7 +95,7 @@ def set_drift(A: Matrix, i: int, B: Matrix, k: int, sigma: Matrix, drift: Single
 
 @inlined_kernel
 def update_drift(mu: Matrix, sigma: Matrix, drift: Singles, partial: Matrix) -> float:
-    """Set drift to Σ_y μ_y - σ in single precision; return how far that moved it."""
+    """Set drift to Σ_y μ_y - σ in single precision; return the length of its change."""
     c = mu.shape[0]
     if c == 2:
         return math.sqrt(set_drift(mu, 0, mu, 1, sigma, drift))

@@ -8,7 +8,7 @@ from driftline.kernels.vectors import step_sizes
 from driftline.paper.protocols import status_of
 from driftline.types import Rule, Solution, State, UncertaintySet, Vector
 
-KEPT = ("instances", "members", "births", "last_used")
+KEPT = ("instances", "subsets", "arrivals", "last_used")
 
 
 class SubgradientSolver:
@@ -89,13 +89,13 @@ class SubgradientSolver:
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        self._n_rows, c = state["members"].shape
+        self._n_rows, c = state["subsets"].shape
         self._rows = empty_rows(self._n_kept, self._newest.size)
         for _ in range(c):
             self._rows = with_class(self._rows)
         columns = zip(*(state[name] for name in KEPT), strict=True)
-        for i, (instance, members, birth, last_used) in enumerate(columns):
-            write_row(self._rows, i, instance[None], members, birth)
+        for i, (instance, subset, arrival, last_used) in enumerate(columns):
+            write_row(self._rows, i, instance[None], subset, arrival)
             self._rows.last_used[i] = last_used
         self._newest = state["newest"].astype(np.float64)
         self._weights = state["weights"].astype(np.float64)

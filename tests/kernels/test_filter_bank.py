@@ -3,15 +3,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline.ensemble.filters import new_ladder, with_class
-from driftline.kernels.ladder import absorb, forecast
+from driftline.ensemble.filters import new_filter_bank, with_class
+from driftline.kernels.filter_bank import forecast, update_filters
 from helpers import reference_kernels
 from helpers.strategies import seeds
 
 
 def filters_for(orders, c, d):
     """Filters for c classes."""
-    ladder = new_ladder(orders, d)
+    ladder = new_filter_bank(orders, d)
     for _ in range(c):
         ladder = with_class(ladder)
     return ladder
@@ -19,7 +19,7 @@ def filters_for(orders, c, d):
 
 def take(ladder, x, y, elapsed, centres):
     forecast(ladder, y, elapsed, centres)
-    absorb(ladder, np.float32(x)[None], 0, y, elapsed, centres)
+    update_filters(ladder, np.float32(x)[None], 0, y, elapsed, centres)
 
 
 @settings(max_examples=25)
@@ -28,7 +28,7 @@ def test_filters_equal_their_formulas(seed, orders, is_regular):
     rng = np.random.default_rng(seed)
     c, d = 3, 4
     ladder, centres = filters_for(orders, c, d), np.zeros((c, d), np.float32)
-    twin = reference_kernels.Ladder(ladder.gains, c, d)
+    twin = reference_kernels.ReferenceFilterBank(ladder.gains, c, d)
     for t in range(60):
         y, elapsed = int(rng.integers(0, c)), 1.0 if is_regular else float(rng.exponential() * rng.integers(0, 3))
         x = np.float32(rng.normal(size=d) + 0.1 * t)
@@ -36,11 +36,11 @@ def test_filters_equal_their_formulas(seed, orders, is_regular):
             forecast(ladder, k, elapsed, centres)
             assert np.allclose(centres[k], twin.forecast(k, elapsed), rtol=1e-4, atol=1e-4)
         take(ladder, x, y, elapsed, centres)
-        twin.absorb(x.astype(float), y, elapsed)
-    for name in ("level", "rate", "record", "share", "variance", "largest", "n_rows", "age", "gap", "haste"):
+        twin.update(x.astype(float), y, elapsed)
+    for name in set(ladder._fields) - {"gains"}:
         assert np.allclose(getattr(ladder, name), getattr(twin, name), rtol=1e-3, atol=1e-3), name
-    assert np.allclose(ladder.share.sum(axis=0), (ladder.n_rows > 0)[:, None])
-    assert np.all(ladder.share >= 0)
+    assert np.allclose(ladder.weight.sum(axis=0), (ladder.n_rows > 0)[:, None])
+    assert np.all(ladder.weight >= 0)
 
 
 @pytest.mark.parametrize("gap", [1, 3])
@@ -63,7 +63,7 @@ def test_order_zero_converges_to_the_mean_and_the_longest_memory_is_chosen():
         errors += [abs(centres[0, 0] - 3)] if t > 1000 else []
     assert np.mean(errors) < 0.2
     slowest = int(np.argmin(ladder.gains[0]))
-    assert ladder.share[:, 0, 0].argmax() == slowest
+    assert ladder.weight[:, 0, 0].argmax() == slowest
 
 
 def test_a_component_that_moves_and_one_that_stands_still_choose_different_filters():
@@ -72,5 +72,5 @@ def test_a_component_that_moves_and_one_that_stands_still_choose_different_filte
     for t in range(1000):
         take(ladder, [0.3 * t + rng.normal(), rng.normal()], 0, 1.0, centres)
     follows = ladder.gains[1] > 0
-    assert ladder.share[follows, 0, 0].sum() > 0.99
-    assert ladder.share[~follows, 0, 1].sum() > 0.5
+    assert ladder.weight[follows, 0, 0].sum() > 0.99
+    assert ladder.weight[~follows, 0, 1].sum() > 0.5

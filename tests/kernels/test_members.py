@@ -9,7 +9,8 @@ from scipy.stats import chisquare
 from driftline.core.features import LinearFourierMap
 from driftline.ensemble.plan import MemberPlan, SpacePlan
 from driftline.ensemble.space import Space, ages_of
-from driftline.kernels.replay import draw_age, uniform
+from driftline.kernels.descent import draw_age, next_uniform
+from driftline.kernels.member_state import Members
 from driftline.kernels.simplex import single_support
 from helpers import reference_kernels
 from helpers.strategies import moderate, seeds
@@ -40,7 +41,7 @@ def test_labels_that_attain_the_support_are_those_of_the_largest_scores_that_sha
 def test_random_numbers_are_uniform_and_come_again():
     state, twin, numbers = np.array([12345], np.uint64), 12345, []
     for _ in range(20_000):
-        numbers.append(uniform(state))
+        numbers.append(next_uniform(state))
         expected, twin = reference_kernels.xorshift(twin)
         assert numbers[-1] == expected
     assert int(state[0]) == twin
@@ -62,6 +63,7 @@ def test_ages_are_drawn_with_the_weights_of_the_window(n, gain):
     assert np.abs(drawn - np.cumsum(weights / weights.sum())).max() < 0.01
 
 
+LEARNED = set(Members._fields) - {"gain", "width", "reach", "age_quantiles", "partner"}
 PLANS = {
     "plain": SpacePlan("plain", (MemberPlan(0.5, 0.3), MemberPlan(0.2, 0.1))),
     "growing": SpacePlan("growing", (MemberPlan(0.2, 0.3), MemberPlan(0.0, 0.3, partner=0))),
@@ -95,20 +97,20 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
         space._members = space._members._replace(reach=np.array([15, 25]))
     Z, y, elapsed = flipping(c, 45, c, 3)
     Psi = space.represent(Z)
-    filters = reference_kernels.Ladder(space._ladder.gains, c, Psi.shape[1])
+    filters = reference_kernels.ReferenceFilterBank(space._filters.gains, c, Psi.shape[1])
     for t in range(45):
-        twin = reference_kernels.Replay(space._store, space._members, space._room.centres)
+        twin = reference_kernels.ReferenceMembers(space._store, space._members, space._workspace.centres)
         psi, kept = Psi[t].astype(float), Psi[t].astype(float)
         if plan == "compensated":
             kept = (psi - filters.forecast(y[t], elapsed[t])) * (filters.n_rows[y[t]] > 0)
-            filters.absorb(psi, y[t], elapsed[t])
+            filters.update(psi, y[t], elapsed[t])
             twin.centres = np.array([filters.forecast(k, elapsed[t]) for k in range(c)])
-        expected = twin.say(psi)
-        said = space.follow(Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
+        expected = twin.predict(psi)
+        said = space.predict_then_learn(Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
         assert np.allclose(said[0], expected, atol=1e-4)
-        twin.follow(psi, kept, y[t], expected, is_compensated=plan == "compensated")
-        assert int(space._store.random[0]) == twin.random
-        for name in ("mu", "rule", "first", "second", "mass", "span", "lead", "loss", "doubt", "tempered", "cuts"):
+        twin.learn(psi, kept, y[t], expected, is_compensated=plan == "compensated")
+        assert int(space._store.random_state[0]) == twin.random_state
+        for name in LEARNED:
             ours, theirs = getattr(space._members, name), getattr(twin, name)
             assert np.allclose(ours, theirs, rtol=1e-3, atol=2e-3), (t, name)
     if plan == "growing":
@@ -120,15 +122,15 @@ def test_a_cut_gives_a_member_the_memory_of_its_partner():
     Z, y, elapsed = flipping(1, 200, 2, 3)
     Psi = space.represent(Z)
     for t in range(200):
-        space.follow(Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
+        space.predict_then_learn(Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
         members = space._members
-        if members.cuts[1] > n_cuts:
+        if members.n_cuts[1] > n_cuts:
             n_cuts += 1
             assert np.array_equal(members.mu[1], members.mu[0])
-            assert np.array_equal(members.first[1], members.first[0])
+            assert np.array_equal(members.sums[1], members.sums[0])
             assert np.array_equal(members.mass[1], members.mass[0])
-            assert members.span[1] == 10
-            assert members.lead[1] == 0
+            assert members.n_since_cut[1] == 10
+            assert members.partner_lead[1] == 0
     assert n_cuts > 0
 
 

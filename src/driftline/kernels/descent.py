@@ -1,0 +1,164 @@
+"""The gradient steps of a member on rows drawn from its store.
+
+For weights w over the stored rows the problem of a member is
+
+    min_μ  Σ_i w_i ℓ_i(μ) + λᵀ|μ|,    ℓ_i(μ) = 1 - s_{y_i}(x_i) + φ_{x_i}(μ),
+
+which is `1 - τᵀμ + λᵀ|μ| + Σ_i w_i φ_{x_i}` with τ from the same weights. A step draws rows with these weights, goes
+against the gradient of their mean loss, and shrinks μ as λ asks.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftline._jit import inlined_kernel, inner_kernel
+from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, RowStore, member_bound
+from driftline.kernels.simplex import single_support
+from driftline.kernels.singles import add_multiple, proximal_step
+from driftline.kernels.vectors import dot
+from driftline.types import Indices, Matrix, Singles
+
+STEPS_PER_LABEL = 3
+"""Steps of the solver for each label."""
+ROWS_PER_STEP = 64
+"""Rows drawn for each step; the newest is always among them."""
+STEP_SIZE = np.float32(6.0)
+"""Size of a step, for features of mean squared norm 1."""
+LOSS_GAIN = 0.5
+"""Gain of the running mean of the losses."""
+TEMPER_CHECK_RATIO = 0.8
+"""The losses of the rules with halved weights are measured if the bound is more than this share of that of guessing."""
+
+
+@inlined_kernel
+def next_uniform(random_state: NDArray[np.uint64]) -> float:
+    """Return the next number in [0, 1) of a xorshift generator, and advance its state."""
+    x = random_state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    random_state[0] = x
+    return float(x >> np.uint64(11)) * 2.0**-53
+
+
+@inlined_kernel
+def draw_age(random_state: NDArray[np.uint64], age_quantiles: Matrix, m: int, b: int, n: int) -> int:
+    """Return the age of the b-th row that member m draws from the last n.
+
+    Draws are stratified: the b-th comes from the b-th part of the distribution. Ages beyond n are folded back, which
+    leaves weights (1 - gain)^age on the others.
+    """
+    part = age_quantiles.shape[1] // ROWS_PER_STEP
+    u = next_uniform(random_state) * part
+    k = int(u)
+    if age_quantiles[m, 0] < 0.0:  # uniform
+        return min(int((b + (u / part)) * n / ROWS_PER_STEP), n - 1)
+    age = int(age_quantiles[m, b * part + k])
+    return age if age < n else age % n
+
+
+@inner_kernel
+def scaled_loss(scores: Singles, order: Indices, label: int, factor: float) -> float:
+    """Return 1 - s_y + φ_x for the scores times a factor; `order` has the labels by falling score."""
+    total = factor * float(scores[order[0]]) - 1.0
+    best = total
+    for k in range(1, scores.size):
+        total += factor * float(scores[order[k]])
+        best = max(best, total / (k + 1))
+    return 1.0 - factor * float(scores[label]) + best
+
+
+@inner_kernel
+def score_centres(mu: Singles, m: int, work: MemberWorkspace) -> None:
+    """Set the scores of the centres with the μ of member m, and their factors in the gradient to 0."""
+    c = work.scores.size
+    for y in range(c):
+        for k in range(c):
+            work.centre_scores[y, k] = dot(work.centres, k, mu[m], y)
+            work.centre_factors[y, k] = np.float32(0.0)
+
+
+@inlined_kernel
+def score_row(rows: Singles, i: int, label: int, mu: Singles, m: int, work: MemberWorkspace, compensates: bool) -> None:
+    """Set the scores of row i with the μ of member m; a drift-compensated row is centre plus deviation."""
+    c = work.scores.size
+    for y in range(c):
+        work.scores[y] = dot(rows, i, mu[m], y)
+    if compensates:
+        for y in range(c):
+            work.scores[y] += work.centre_scores[y, label]
+
+
+@inlined_kernel
+def add_row_gradient(
+    rows: Singles, i: int, label: int, size: int, share: np.float32, work: MemberWorkspace, compensates: bool
+) -> None:
+    """Add share · ∇ℓ_i to the gradient: row i times 1/size for the labels that attain φ_x, times -1 for the true one.
+
+    The labels that attain φ_x are the first `size` of the order. Of a drift-compensated row, the factor of the centre
+    is added to `centre_factors`.
+    """
+    is_among = False
+    for k in range(size):
+        y = work.order[k]
+        factor = share / np.float32(size)
+        if y == label:
+            factor -= share
+            is_among = True
+        add_multiple(work.gradient, y, factor, rows, i)
+        if compensates:
+            work.centre_factors[y, label] += factor
+    if not is_among:
+        add_multiple(work.gradient, label, -share, rows, i)
+        if compensates:
+            work.centre_factors[label, label] -= share
+
+
+@inlined_kernel
+def add_centre_gradient(work: MemberWorkspace) -> None:
+    """Add the centres, times their factors, to the gradient."""
+    c = work.scores.size
+    for y in range(c):
+        for k in range(c):
+            add_multiple(work.gradient, y, work.centre_factors[y, k], work.centres, k)
+
+
+@inner_kernel
+def descend(store: RowStore, members: Members, m: int, n: int, work: MemberWorkspace, compensates: bool) -> None:
+    """Do the steps of member m at one label, on rows drawn from the last n; update its μ, its loss and its margin."""
+    c, n_rows = work.scores.size, store.labels.size
+    newest = (store.n_seen[0] - 1) % n_rows
+    measures_all = member_bound(members, m, 0, c) > TEMPER_CHECK_RATIO * (1.0 - 1.0 / c)
+    share = np.float32(1.0 / ROWS_PER_STEP)
+    eta = STEP_SIZE / np.float32(max(store.mean_squared_norm[0], 1e-6))
+    work.losses[:] = 0.0
+    phis, squares = 0.0, 0.0
+    for step in range(STEPS_PER_LABEL):
+        work.gradient[:] = np.float32(0.0)
+        if compensates:
+            score_centres(members.mu, m, work)
+        for b in range(ROWS_PER_STEP):
+            i = newest - (0 if b == 0 else draw_age(store.random_state, members.age_quantiles, m, b, n))
+            i += n_rows if i < 0 else 0
+            label = store.labels[i]
+            score_row(store.rows, i, label, members.mu, m, work, compensates)
+            phi, size = single_support(work.scores, work.order)
+            work.losses[0] += max(1.0 - float(work.scores[label]) + float(phi), 0.0)  # below 0 by rounding alone
+            phis += float(phi)
+            squares += float(phi) * float(phi)
+            if measures_all and step == 0:  # a third of the rows is enough for rules that are seldom used
+                for k in range(1, N_RULES):
+                    work.losses[k] += STEPS_PER_LABEL * scaled_loss(work.scores, work.order, label, 0.5**k)
+            if size > 1 or work.order[0] != label:  # else the gradient is 0
+                add_row_gradient(store.rows, i, label, size, share, work, compensates)
+        if compensates:
+            add_centre_gradient(work)
+        proximal_step(members.mu, m, work.gradient, work.lam, eta)
+    n_drawn = STEPS_PER_LABEL * ROWS_PER_STEP
+    for k in range(N_RULES if measures_all else 1):
+        members.loss[m, k] += LOSS_GAIN * (work.losses[k] / n_drawn - members.loss[m, k])
+    variance = max(squares / n_drawn - (phis / n_drawn) ** 2, 0.0)
+    n_effective = members.mass[m, 0] ** 2 / members.mass[m, 1]
+    members.margin[m, 1] = members.width[m] * math.sqrt(variance / n_effective)

@@ -1,0 +1,95 @@
+"""The arrays of members that learn from a store of instances."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftline._jit import inner_kernel
+from driftline.types import Indices, Labels, Matrix, Singles, Vector
+
+N_RULES = 4
+"""A member has the rules with weights μ, μ/2, μ/4 and μ/8; the last ones guess more."""
+
+
+class RowStore(NamedTuple):
+    """The last n rows, and the state of the generator that draws from them."""
+
+    rows: Singles
+    """(n, d): a ring buffer; in a drift-compensated store, deviations from the class means forecast for their time."""
+    labels: Labels
+    """(n,)."""
+    n_seen: Indices
+    """(1,): number of rows so far."""
+    mean_squared_norm: Vector
+    """(1,): of the features of all rows so far."""
+    random_state: NDArray[np.uint64]
+    """(1,): state of the generator."""
+
+
+class Members(NamedTuple):
+    """Solutions with different memories over one store: m members, c classes, d features."""
+
+    gain: Vector
+    """(m,): weights of the rows are (1 - gain)^age; 0 for the members whose memory is cut."""
+    width: Vector
+    """(m,): λ in standard errors."""
+    reach: Indices
+    """(m,): how many rows back a memory goes at most."""
+    age_quantiles: Matrix
+    """(m, k): quantiles of the distribution of the ages that a member draws; -1 if all ages are equally likely."""
+    partner: Indices
+    """(m,): the member that decides when the memory is cut; -1 if none does."""
+    mu: Singles
+    """(m, c, d): iterates."""
+    average: Singles
+    """(m, c, d): running average of the iterates, from which scores come."""
+    sums: Singles
+    """(m, c, d): weighted sums of Φ over the memory."""
+    squares: Singles
+    """(m, c, d): weighted sums of its squares."""
+    mass: Matrix
+    """(m, 2): sum of the weights of the memory, and of their squares."""
+    n_since_cut: Indices
+    """(m,): rows in a memory that can be cut."""
+    partner_lead: Vector
+    """(m,): how many expected mistakes fewer the partner has made, counted from 0."""
+    loss: Matrix
+    """(m, 4): mean loss over the store of the rules with weights μ, μ/2, μ/4, μ/8."""
+    margin: Matrix
+    """(m, 2): λᵀ|μ|; standard error of the mean of φ_x, times `width`. Their sum is added to the loss of a bound."""
+    n_halvings: Indices
+    """(m,): how often μ is halved in the rule that is used, the first whose bound is no worse than guessing; 4 if it
+    guesses."""
+    n_cuts: Indices
+    """(m,): how often a memory was cut."""
+
+
+class MemberWorkspace(NamedTuple):
+    """Memory for intermediate results; only `centres` is kept from one label to the next."""
+
+    gradient: Singles
+    """(c, d)."""
+    lam: Singles
+    """λ, (c, d)."""
+    scores: Singles
+    """(c,)."""
+    order: Indices
+    """(c,): labels by falling score."""
+    losses: Vector
+    """(4,): sums of the losses of the four rules."""
+    centre_factors: Singles
+    """(c, c): factors of the centres in the gradient: entry (y, k) is that of centre k in row y."""
+    centre_scores: Singles
+    """(c, c): scores of the centres: entry (y, k) is score y of centre k."""
+    centres: Singles
+    """(c, d): forecast class means."""
+
+
+@inner_kernel
+def member_bound(members: Members, m: int, k: int, c: int) -> float:
+    """Return the worst-case error of member m, given λ, with the weights μ/2^k; for k = 4 that of guessing, 1 - 1/c."""
+    if k == N_RULES:
+        return 1.0 - 1.0 / c
+    margin: float = members.margin[m, 0] + members.margin[m, 1]
+    return float(members.loss[m, k]) + margin * 0.5**k
