@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from driftline.cli import compare as compare_module
-from driftline.evaluation import Course, compare, evaluate
+from driftline.evaluation import compare, evaluate
 from driftline.registry import create
 from driftline.streams import open_stream
 
@@ -27,10 +27,7 @@ def test_classifiers_are_ranked_with_what_they_are_behind(folder, command):
 def test_figures_for_programs_are_those_of_the_evaluations(folder, command):
     record = json.loads(command(*ARGUMENTS, "--json", "-").out)
     stream = open_stream("my.csv", "class")
-    courses = {name: Course(stream.columns) for name in MODELS}
-    for name, course in courses.items():
-        evaluate(create(name), stream, course=course, progress=False)
-    expected = compare(courses)
+    expected = compare({name: evaluate(create(name), stream, progress=False).timeline for name in MODELS})
     assert [entry["name"] for entry in record["models"]] == [place.name for place in expected]
     for entry, place in zip(record["models"], expected, strict=True):
         assert entry["model"] == place.name

@@ -32,11 +32,11 @@ def test_the_table_is_there_for_programs(folder, command, model):
 def test_as_many_lines_as_wanted_are_shown(folder, command, model):
     left = command("explain", model, "--top", "2")
     n_rows = len(AMRC.load(model).drift())
-    assert f"… and {n_rows - 2} more; --top shows them" in left.out
+    assert f"… and {n_rows - 2} more rows; --top shows more" in left.out
 
 
 def test_a_model_that_does_not_say_what_moves_is_refused(folder, command):
     assert command("run", "my.csv", "--label", "class", "--model", "dwm", "--save", "dwm.driftline").code == 0
     left = command("explain", "dwm.driftline")
     assert left.code == 2
-    assert "holds a DWM, which does not say what moves" in left.err
+    assert "contains a DWM, which does not track drift" in left.err

@@ -12,7 +12,7 @@ import pytest
 
 import driftline
 from driftline import AMRC
-from driftline.evaluation import Summary, evaluate
+from driftline.evaluation import Summary, evaluate, timeline
 from driftline.registry import create
 from driftline.streams import load, open_stream
 
@@ -66,6 +66,22 @@ def test_changes_are_told_with_the_columns_behind_them(folder, command):
     assert (change["shifts"][0]["feature"], change["shifts"][0]["label"]) == ("jumping", 1)
     said = " ".join(command("run", "jump.csv", "--label", "y", "--model", "dwm").out.split())
     assert "jumping" in said
+
+
+def test_changes_are_searched_for_once_in_a_run(folder, command, monkeypatch):
+    pytest.importorskip("plotly")
+    searches = []
+    search = timeline.search_changes
+
+    def counted(*arguments):
+        searches.append(arguments)
+        return search(*arguments)
+
+    monkeypatch.setattr(timeline, "search_changes", counted)
+    left = command("run", "my.csv", *LINEAR, "--json", "my.json", "--report", "my.html")
+    assert left.code == 0
+    assert "change" in left.out
+    assert len(searches) == 1
 
 
 @pytest.mark.parametrize("options", [(), ("--time", "when", "--ignore", "colour", "--delay", "5")])
@@ -145,13 +161,13 @@ def begun_process(arguments, *, after, **pipes):
     code = f"""
 import pathlib, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
-import driftline.evaluation.run as run
-examine = run.Run._examine
+from driftline.evaluation.evaluation_run import EvaluationRun
+evaluate_rows = EvaluationRun._evaluate_rows
 def marked(self, rows, source):
-    examine(self, rows, source)
+    evaluate_rows(self, rows, source)
     pathlib.Path("begun").touch()
     {after}
-run.Run._examine = marked
+EvaluationRun._evaluate_rows = marked
 from driftline.cli import main
 sys.argv = ["driftline", "run", *{arguments!r}]
 main()

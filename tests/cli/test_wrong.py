@@ -140,35 +140,35 @@ WRONG = {
     "a parameter that cannot be": (None, ("run", "my.csv", *FAST, "--set", "beta=7"), 2, "beta"),
     "a parameter of another kind": (None, ("run", "my.csv", *LABEL, "--set", "order=one"), 2, "order"),
     "a model that cannot be saved": (
-        None, ("run", "my.csv", *LABEL, "--model", "sklearn-nb", "--save", "m.driftline"), 2, "no format to be",
+        None, ("run", "my.csv", *LABEL, "--model", "sklearn-nb", "--save", "m.driftline"), 2, "omit --save",
     ),
     "a model of River that cannot be saved": (
-        None, ("run", "my.csv", *LABEL, "--model", "river-hat", "--save", "m.driftline"), 2, "no format to be",
+        None, ("run", "my.csv", *LABEL, "--model", "river-hat", "--save", "m.driftline"), 2, "omit --save",
     ),
     "an unknown model to compare": (
         None, ("compare", "my.csv", *LABEL, "--models", "amrc,dmw"), 2, "did you mean dwm",
     ),
     # outputs
-    "a report into a missing folder": (None, ("run", "my.csv", *FAST, "--report", "no/r.html"), 2, "no folder"),
+    "a report into a missing folder": (None, ("run", "my.csv", *FAST, "--report", "no/r.html"), 2, "does not exist"),
     "a report that is a folder": (None, ("run", "my.csv", *FAST, "--report", "data"), 2, "is a folder"),
-    "a model into a missing folder": (None, ("run", "my.csv", *FAST, "--save", "no/m"), 2, "there is no folder"),
-    "JSON into a file as a folder": (None, ("run", "my.csv", *FAST, "--json", "my.csv/x"), 2, "there is no folder"),
-    "JSON over what is read": (None, ("run", "my.csv", *FAST, "--json", "my.csv"), 2, "which is read"),
-    "a model over what is read": (None, ("run", "my.csv", *FAST, "--save", "./my.csv"), 2, "which is read"),
-    "two outputs in one file": (None, ("run", "my.csv", *FAST, "--save", "o", "--json", "o"), 2, "would write over"),
-    "two outputs in one stream": (None, ("run", "my.csv", *FAST, "--report", "-", "--json", "-"), 2, "write over"),
+    "a model into a missing folder": (None, ("run", "my.csv", *FAST, "--save", "no/m"), 2, "does not exist"),
+    "JSON into a file as a folder": (None, ("run", "my.csv", *FAST, "--json", "my.csv/x"), 2, "does not exist"),
+    "JSON over what is read": (None, ("run", "my.csv", *FAST, "--json", "my.csv"), 2, "which is an input"),
+    "a model over what is read": (None, ("run", "my.csv", *FAST, "--save", "./my.csv"), 2, "which is an input"),
+    "two outputs in one file": (None, ("run", "my.csv", *FAST, "--save", "o", "--json", "o"), 2, "would overwrite"),
+    "two outputs in one stream": (None, ("run", "my.csv", *FAST, "--report", "-", "--json", "-"), 2, "would overwrite"),
     "a report over what is compared": (
-        None, ("compare", "my.csv", *LABEL, "--models", "dwm,rbp", "--report", "my.csv"), 2, "which is read",
+        None, ("compare", "my.csv", *LABEL, "--models", "dwm,rbp", "--report", "my.csv"), 2, "which is an input",
     ),
     "a model on the standard output": (None, ("run", "my.csv", *FAST, "--save", "-"), 2, "--save needs a file"),
     "labels later than the file": (
-        None, ("run", "my.csv", *LABEL, "--delay", "900", "--save", "m", "--quiet"), 1, "no label had come",
+        None, ("run", "my.csv", *LABEL, "--delay", "900", "--save", "m", "--quiet"), 1, "no label arrived before",
     ),
     # saved models
     "predictions over what is read": (
-        None, ("predict", "my.driftline", "new.csv", "--out", "new.csv"), 2, "which is read",
+        None, ("predict", "my.driftline", "new.csv", "--out", "new.csv"), 2, "which is an input",
     ),
-    "drift over its model": (None, ("explain", "my.driftline", "--json", "my.driftline"), 2, "which is read"),
+    "drift over its model": (None, ("explain", "my.driftline", "--json", "my.driftline"), 2, "which is an input"),
     "a missing model": (None, ("predict", "no.driftline", "new.csv"), 2, "no.driftline"),
     "a model that is none": (_not_a_model, ("predict", "not.driftline", "new.csv"), 1, "is not a saved model"),
     "arrays that are no model": (_foreign_arrays, ("explain", "foreign.npz"), 1, "is not a saved model"),

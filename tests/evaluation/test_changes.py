@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from driftline.evaluation import Course, evaluate, find_changes
-from driftline.evaluation import course as course_module
-from driftline.evaluation.changes import columns_by_strength
+from driftline.evaluation import Timeline, evaluate
+from driftline.evaluation import timeline as timeline_module
 from driftline.registry import create
 from driftline.streams import ArrayStream
 
@@ -18,11 +17,8 @@ DRAWS = {
 }
 
 
-def course_of(X, y):
-    stream = ArrayStream(X, y)
-    course = Course(stream.columns)
-    evaluate(create("majority"), stream, course=course, progress=False)
-    return course
+def timeline_of(X, y):
+    return evaluate(create("majority"), ArrayStream(X, y), progress=False).timeline
 
 
 @pytest.mark.parametrize("kind", DRAWS)
@@ -30,8 +26,8 @@ def test_a_stream_that_does_not_change_has_no_changes(kind):
     for seed in range(12):
         rng = np.random.default_rng(seed)
         n, d = rng.integers(1, 12_000), rng.integers(1, 20)
-        course = course_of(DRAWS[kind](rng, (n, d)), rng.integers(0, rng.integers(1, 5), n))
-        assert find_changes(course) == []
+        timeline = timeline_of(DRAWS[kind](rng, (n, d)), rng.integers(0, rng.integers(1, 5), n))
+        assert timeline.changes() == []
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -41,21 +37,21 @@ def test_a_mean_that_jumps_is_found_where_it_does(n, seed):
     X, y = rng.normal(size=(n, 6)) + 100.0, rng.integers(0, 3, n)
     at = n // 3
     X[at:, 2] += 2.0 * (y[at:] == 1)
-    course = course_of(X, y)
-    (change,) = find_changes(course)
-    assert abs(change.row - at) <= 2 * course.length
+    timeline = timeline_of(X, y)
+    (change,) = timeline.changes()
+    assert abs(change.row - at) <= 2 * timeline.window_length
     (shift,) = change.shifts
     assert (shift.feature, shift.label) == ("x2", 1)
     assert shift.before == pytest.approx(100.0, abs=0.5)
     assert shift.after == pytest.approx(102.0, abs=0.5)
     assert shift.z == change.strength > 5
-    assert columns_by_strength(course, 3)[0] == (course.classes.index(1), 2)
+    assert timeline.moving_columns(3)[0] == (timeline.classes.index(1), 2)
 
 
 def test_a_class_that_becomes_frequent_is_found():
     rng = np.random.default_rng(0)
     y = np.where(np.arange(3000) < 1200, rng.random(3000) < 0.2, rng.random(3000) < 0.6)
-    (change,) = find_changes(course_of(rng.normal(size=(3000, 2)), np.where(y, "fraud", "fine")))
+    (change,) = timeline_of(rng.normal(size=(3000, 2)), np.where(y, "fraud", "fine")).changes()
     assert abs(change.row - 1200) <= 32
     assert [(shift.feature, shift.label) for shift in change.shifts[:2]] in (
         [(None, "fraud"), (None, "fine")],
@@ -74,9 +70,9 @@ def test_the_strongest_of_many_changes_are_kept_in_the_order_of_time():
     sizes = {2000: 1.0, 4000: 5.0, 6000: 1.0, 8000: 4.0, 10_000: 1.0}
     for row, size in sizes.items():
         X[row:, 0] += size
-    course = course_of(X, y)
-    assert len(find_changes(course, most=10)) == 5
-    strongest = find_changes(course, most=2)
+    timeline = timeline_of(X, y)
+    assert len(timeline.changes(most=10)) == 5
+    strongest = timeline.changes(most=2)
     assert [round(change.row, -3) for change in strongest] == [4000, 8000]
 
 
@@ -84,22 +80,22 @@ def test_shares_of_classes_are_followed_where_there_are_too_many_columns(monkeyp
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 3)), (rng.random(3000) < np.where(np.arange(3000) < 1500, 0.2, 0.7)).astype(int)
     y[2000:2300] = 2  # with which there are too many
-    monkeypatch.setattr(course_module, "MOST_CELLS", 6)
-    course = course_of(X, y)
-    assert not course.has_columns
-    changes = find_changes(course)
+    monkeypatch.setattr(timeline_module, "MAX_COLUMN_SUMS", 6)
+    timeline = timeline_of(X, y)
+    assert not timeline.has_columns
+    changes = timeline.changes()
     assert any(abs(change.row - 1500) <= 32 for change in changes)
     assert {shift.feature for change in changes for shift in change.shifts} == {None}
-    assert columns_by_strength(course, 5) == []
+    assert timeline.moving_columns(5) == []
 
 
 def test_a_class_that_comes_late_does_no_harm():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(2000, 2)), np.where(np.arange(2000) < 1000, 0, rng.integers(0, 2, 2000))
-    (change,) = find_changes(course_of(X, y))
+    (change,) = timeline_of(X, y).changes()
     assert abs(change.row - 1000) <= 32
     assert {shift.feature for shift in change.shifts} == {None}
 
 
 def test_where_nothing_happened_nothing_changed():
-    assert find_changes(Course(["x"])) == []
+    assert Timeline(["x"]).changes() == []

@@ -32,5 +32,5 @@ def test_times_must_be_there_for_all_rows_or_none():
             Clock(None).read(np.array(times))
     clock = Clock(1.0)
     clock.read(np.array([5.0]))
-    with pytest.raises(DataError, match="must not run backwards"):
+    with pytest.raises(DataError, match="must not decrease"):
         clock.read(np.array([4.0]))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from driftline import CheckpointError, DataError, MissingExtraError, Status
 from driftline.evaluation import read_records, records
-from driftline.evaluation.records import METADATA, RecordWriter, list_parts
+from driftline.evaluation.records import METADATA, RecordWriter, list_record_files
 from driftline.types import Block
 from helpers.predictions import predictions_with_bounds
 
@@ -32,7 +32,7 @@ def test_records_come_back_in_order_however_they_were_written(tmp_path_factory, 
         step += length
         writer.flush()
     assert read_records(folder)["step"].to_pylist() == list(range(step))
-    assert len(list((folder / "records").iterdir())) <= 2 * records.MERGED_AT_ONCE + len(lengths) // 200
+    assert len(list((folder / "records").iterdir())) <= 2 * records.FILES_PER_MERGE + len(lengths) // 200
 
 
 @settings(max_examples=30)
@@ -57,24 +57,24 @@ def test_a_writer_that_continues_cuts_what_lies_beyond(tmp_path_factory, lengths
 def test_pieces_of_a_merged_part_that_were_not_yet_removed_do_not_count(tmp_path):
     writer = RecordWriter(tmp_path / "records", {}, 0)
     saved = {}
-    for i in range(records.MERGED_AT_ONCE):
+    for i in range(records.FILES_PER_MERGE):
         writer.add(*block_of([i]))
         writer.flush()
         saved |= {path: path.read_bytes() for path in (tmp_path / "records").iterdir()}
     for path, content in saved.items():
         path.write_bytes(content)
-    assert len(list((tmp_path / "records").iterdir())) == records.MERGED_AT_ONCE  # all pieces but the last
-    assert len(list_parts(tmp_path / "records")) == 1
-    assert read_records(tmp_path)["step"].to_pylist() == list(range(records.MERGED_AT_ONCE))
+    assert len(list((tmp_path / "records").iterdir())) == records.FILES_PER_MERGE  # all pieces but the last
+    assert len(list_record_files(tmp_path / "records")) == 1
+    assert read_records(tmp_path)["step"].to_pylist() == list(range(records.FILES_PER_MERGE))
 
 
 def test_merging_stops_at_a_size_that_memory_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "LARGEST_PART", 40)
+    monkeypatch.setattr(records, "MAX_FILE_ROWS", 40)
     writer = RecordWriter(tmp_path / "records", {}, 0)
     for i in range(200):
         writer.add(*block_of([i]))
         writer.flush()
-    assert all(part.end - part.first <= 40 for part in list_parts(tmp_path / "records"))
+    assert all(part.end - part.first <= 40 for part in list_record_files(tmp_path / "records"))
     assert read_records(tmp_path)["step"].to_pylist() == list(range(200))
 
 
@@ -162,17 +162,17 @@ def test_whole_numbers_that_come_as_others_are_recorded_as_the_first(tmp_path):
 
 def test_records_are_read_while_the_run_merges_them(tmp_path, monkeypatch):
     writer = RecordWriter(tmp_path / "records", {}, 0)
-    for step in range(records.MERGED_AT_ONCE - 1):
+    for step in range(records.FILES_PER_MERGE - 1):
         writer.add(*block_of([step]))
         writer.flush()
-    listed = records.list_parts
+    listed = records.list_record_files
 
     def list_then_merge(folder):
         parts = listed(folder)
-        if len(parts) == records.MERGED_AT_ONCE - 1:
-            writer.add(*block_of([records.MERGED_AT_ONCE - 1]))
+        if len(parts) == records.FILES_PER_MERGE - 1:
+            writer.add(*block_of([records.FILES_PER_MERGE - 1]))
             writer.flush()
         return parts
 
-    monkeypatch.setattr(records, "list_parts", list_then_merge)
-    assert read_records(tmp_path).num_rows == records.MERGED_AT_ONCE
+    monkeypatch.setattr(records, "list_record_files", list_then_merge)
+    assert read_records(tmp_path).num_rows == records.FILES_PER_MERGE

@@ -12,9 +12,9 @@ import pytest
 
 from constant import Constant
 from driftline import CheckpointError
-from driftline.evaluation import Course, evaluate, pace, read_records, records
-from driftline.evaluation.checkpoint import NAME
-from driftline.evaluation.records import TIMINGS, list_parts
+from driftline.evaluation import evaluate, read_records, records, scheduling
+from driftline.evaluation.records import TIMINGS, list_record_files
+from driftline.evaluation.run_checkpoint import FILE_NAME
 from driftline.streams import ArrayStream
 from helpers.quick_models import linear, small_stream
 
@@ -26,7 +26,7 @@ def start(folder, delay):
 
 
 def n_recorded(folder):
-    parts = list_parts(folder / "records")
+    parts = list_record_files(folder / "records")
     return parts[-1].end if parts else 0
 
 
@@ -67,11 +67,12 @@ def test_a_checkpoint_that_is_damaged_or_foreign_is_refused(tmp_path):
         evaluate(Constant(), stream, checkpoint=tmp_path, resume=True, progress=False)
 
     resume()
-    path = tmp_path / NAME
+    path = tmp_path / FILE_NAME
     whole = path.read_bytes()
     for content, message in {
         whole[:-1]: "checksum does not match",
-        whole.replace(b'"version": 1', b'"version": 9'): "upgrade driftline",
+        whole.replace(b'"version": 2', b'"version": 1'): "has version 1 .* resumes version 2 only; resume it with",
+        whole.replace(b'"version": 2', b'"version": 9'): "has version 9 .* resumes version 2 only; resume it with",
         whole.replace(b"driftline-run", b"something-else"): "format",
         b"": "not the checkpoint",
         b"\xff\xfe": "not the checkpoint",
@@ -88,13 +89,13 @@ def test_records_that_are_gone_are_noticed(tmp_path):
     evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, progress=False)
     for part in (tmp_path / "records").glob("*"):
         part.unlink()
-    with pytest.raises(CheckpointError, match="parts were removed"):
+    with pytest.raises(CheckpointError, match="files were removed"):
         evaluate(Constant(), ArrayStream(X, y), checkpoint=tmp_path, resume=True, progress=False)
 
 
 def test_a_disk_that_is_full_for_a_while_costs_no_record(tmp_path, monkeypatch):
     X, y = small_stream()
-    monkeypatch.setattr(pace, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(scheduling, "SAVE_INTERVAL_SECONDS", 0.0)
     write, calls = records.replacing, 0
 
     def full(path):
@@ -120,7 +121,7 @@ def begun_run(folder, n_rows=40, **options):
 
 def test_records_that_are_damaged_are_refused_by_name(tmp_path):
     stream = begun_run(tmp_path)
-    part = list_parts(tmp_path / "records")[-1].path
+    part = list_record_files(tmp_path / "records")[-1].path
     part.write_bytes(part.read_bytes()[:100])
     with pytest.raises(CheckpointError, match=f"records in {tmp_path}.* are damaged"):
         evaluate(linear(), stream, checkpoint=tmp_path, resume=True, progress=False)
@@ -137,7 +138,7 @@ def test_another_stream_is_noticed_even_if_nothing_is_left_to_do(tmp_path, limit
 
 def test_a_limit_below_what_was_run_is_refused(tmp_path):
     stream = begun_run(tmp_path)
-    with pytest.raises(CheckpointError, match="holds a run of 40 rows, and the limit is 39"):
+    with pytest.raises(CheckpointError, match="contains a run of 40 rows, and the limit is 39"):
         evaluate(linear(), stream, limit=39, checkpoint=tmp_path, resume=True, progress=False)
 
 
@@ -145,17 +146,6 @@ def test_delays_that_differ_in_their_last_digit_are_different(tmp_path):
     stream = begun_run(tmp_path, delay=1_000_000)
     with pytest.raises(CheckpointError, match="another delay: '1000000 rows', not '1000001 rows'"):
         evaluate(linear(), stream, delay=1_000_001, checkpoint=tmp_path, resume=True, progress=False)
-
-
-def test_the_course_that_is_given_is_filled_by_a_resumed_run_too(tmp_path):
-    stream = ArrayStream(*small_stream())
-    begun_run(tmp_path, course=Course(stream.columns))
-    course, whole = Course(stream.columns), Course(stream.columns)
-    resumed = evaluate(linear(), stream, course=course, checkpoint=tmp_path, resume=True, progress=False)
-    evaluate(linear(), stream, course=whole, progress=False)
-    assert resumed.course is course
-    assert course.n_rows == 60
-    assert [one.mistakes for one in course.stretches] == [one.mistakes for one in whole.stretches]
 
 
 def test_numbers_of_numpy_can_be_written_down(tmp_path):

@@ -125,11 +125,11 @@ def test_the_model_is_left_as_it_is():
         (SGDClassifier(), {}, ConfigError, "a parameter scale; got SGDClassifier"),
         (FOGD(), {"n_rows": 3}, ConfigError, "n_rows must be a whole number from 10 up; got 3"),
         (FOGD, {}, ConfigError, "model must be a classifier with partial_fit"),
-        (FOGD(), {"n_jobs": 0}, ConfigError, "n_jobs must be a whole number, -1 for"),
-        (FOGD(), {"first_stage": 3}, ConfigError, "first_stage must be some positive numbers; got 3"),
-        (FOGD(), {"first_stage": ["a"]}, ConfigError, "first_stage must be some positive numbers"),
-        (FOGD(), {"first_stage": []}, ConfigError, "first_stage must be some positive numbers"),
-        (FOGD(), {"second_stage": [0.0]}, ConfigError, "second_stage must be some positive numbers"),
+        (FOGD(), {"n_jobs": 0}, ConfigError, "n_jobs must be a whole number, or -1 for"),
+        (FOGD(), {"first_stage": 3}, ConfigError, "first_stage must be a sequence of positive numbers; got 3"),
+        (FOGD(), {"first_stage": ["a"]}, ConfigError, "first_stage must be a sequence of positive numbers"),
+        (FOGD(), {"first_stage": []}, ConfigError, "first_stage must be a sequence of positive numbers"),
+        (FOGD(), {"second_stage": [0.0]}, ConfigError, "second_stage must be a sequence of positive numbers"),
     ],
 )
 def test_what_cannot_work_is_refused(recorded, model, options, error, message):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from driftline.evaluation import evaluate
-from driftline.evaluation.checkpoint import held
+from driftline.evaluation.run_checkpoint import locked_folder
 from driftline.experiments import ResultStore, RunExecutor
 from driftline.experiments.experiment_runs import StreamRun
 from driftline.experiments.run_executor import active_runs
@@ -51,11 +51,11 @@ def test_a_run_whose_state_is_damaged_starts_again(tmp_path, small_streams):
 
 def test_the_state_of_a_run_of_another_process_is_not_touched(tmp_path, small_streams):
     store, run = ResultStore(tmp_path), StreamRun("evaluation", "majority", "chess", {}, 30, ranges=None)
-    with held(store.unfinished_folder(run)):
+    with locked_folder(store.unfinished_folder(run)):
         (store.unfinished_folder(run) / "checkpoint").write_bytes(b"hours of work")
         outcome = outcome_of(run, store)
         assert outcome.result is None
-        assert outcome.reason.startswith("another run is at work in")
+        assert outcome.reason.startswith("another run is using")
         assert (store.unfinished_folder(run) / "checkpoint").read_bytes() == b"hours of work"
         assert outcome_of(run, store, resume=False).reason == outcome.reason
         assert (store.unfinished_folder(run) / "checkpoint").read_bytes() == b"hours of work"

@@ -15,20 +15,19 @@ from pathlib import Path
 import numpy as np
 
 from driftline import PaperAMRC
-from driftline.evaluation import TimeDelay, evaluate, pace, read_records, records
-from driftline.evaluation import run as loop
+from driftline.evaluation import TimeDelay, evaluate, evaluation_run, read_records, records, scheduling
 from driftline.streams import ArrayStream, RotatingGaussians
 
 N_ROWS = 40
 
 
-class HastyLength:
+class FixedLength:
     """Slices of four rows, so that much is saved."""
 
     rows = 4
 
-    def took(self, rows, seconds):
-        """Stay as they are."""
+    def update(self, rows, seconds):
+        """Keep the length."""
 
 
 X, y = RotatingGaussians().sample(N_ROWS, seed=3)
@@ -87,8 +86,8 @@ def forked(function, *arguments):
 
 
 def main(folder, step):
-    pace.SAVE_EVERY, pace.SHARE_OF_SAVING, records.MERGED_AT_ONCE = 0.0, np.inf, 3
-    loop.SliceLength = HastyLength
+    scheduling.SAVE_INTERVAL_SECONDS, scheduling.MAX_CHECKPOINT_SHARE, records.FILES_PER_MERGE = 0.0, np.inf, 3
+    evaluation_run.SliceLength = FixedLength
     records.arrow()  # loaded here, and kernels too, so that no fork has to
     new_model().partial_fit(X, y)
     whole, killed = folder / "whole", folder / "killed"

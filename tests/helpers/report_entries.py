@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from driftline.evaluation import Course
-from driftline.evaluation.summary import Tally
+from driftline.evaluation import Timeline
+from driftline.evaluation.summary import RunningTotals
 from driftline.report import ReportEntry
 from driftline.types import Block, Predictions, Status
 from helpers.predictions import predictions_with_bounds
@@ -30,12 +30,12 @@ def entry(
     finished=True,
     seed=0,
 ):
-    """Return an entry whose course and summary are of the same made-up answers.
+    """Return an entry whose timeline and summary are of the same made-up answers.
 
     At `change_at`, if it is given, the first column moves by three standard deviations.
     """
     rng = np.random.default_rng(seed)
-    course, tally = Course(list(columns)), Tally(window)
+    timeline, totals = Timeline(list(columns)), RunningTotals(window)
     for first in range(0, n, BLOCK):
         rows = np.arange(first, min(first + BLOCK, n))
         places = rng.integers(len(labels), size=len(rows))
@@ -46,13 +46,13 @@ def entry(
         block = Block(values, np.array(labels, dtype=object)[places], times)
         answers = _answers(rng, block, labels, places, error, has_bound)
         answers.statuses[rows < n_void] = Status.EMPTY
-        course.add(block, answers)
-        tally.add(block.labels, answers)
-    tally.seconds = n / 1000.0
-    summary = tally.summary(
-        stream, type(course).__name__, 0.05, n_unlearned=n_unlearned, n_skipped=n_skipped, bounds_are_late=late
+        timeline.add(block, answers)
+        totals.add(block.labels, answers)
+    totals.seconds = n / 1000.0
+    summary = totals.summary(
+        stream, type(timeline).__name__, 0.05, n_unlearned=n_unlearned, n_skipped=n_skipped, bounds_are_late=late
     )
-    return ReportEntry(name, summary, course, finished)
+    return ReportEntry(name, summary, timeline, finished)
 
 
 def _answers(rng, block, labels, places, error, has_bound):

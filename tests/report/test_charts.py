@@ -1,4 +1,4 @@
-"""Charts show the sums that the course of an evaluation holds."""
+"""Charts show the sums that the timeline of an evaluation holds."""
 
 import json
 
@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline.evaluation import course as course_module
-from driftline.evaluation.changes import columns_by_strength
+from driftline.evaluation import timeline as timeline_module
 from driftline.report.analysis import analyse
 from driftline.report.chart_elements import chart_windows, point_text, row_ranges, spread_out, total_ranges
 from driftline.report.charts import (
@@ -39,7 +38,7 @@ def rows_of(windows):
 def test_errors_and_bounds_add_up_to_those_of_the_summary(n, seed):
     one = entry(n, seed=seed)
     shown = series(error_chart(analyse([one])))
-    rows = rows_of(chart_windows(one.course))
+    rows = rows_of(chart_windows(one.timeline))
     assert rows.sum() == n
     assert shown["error"] @ rows == pytest.approx(one.summary.mistakes, rel=1e-4)
     assert shown["expected error"] @ rows == pytest.approx(one.summary.expected_mistakes, rel=1e-4)
@@ -79,9 +78,9 @@ def test_class_shares_add_up_to_one_and_at_most_eight_are_shown(n_classes):
     assert len(shown) == min(n_classes, 8)
     others = [name for name in shown if "other" in name]
     assert others == ([f"the {n_classes - 7} other classes"] if n_classes > 8 else [])
-    rows = rows_of(chart_windows(one.course))
-    counts = one.course.class_counts(one.course.windows(1))[0]
-    named = {f"class {label}": count for label, count in zip(one.course.classes, counts, strict=True)}
+    rows = rows_of(chart_windows(one.timeline))
+    counts = one.timeline.class_counts(one.timeline.windows(1))[0]
+    named = {f"class {label}": count for label, count in zip(one.timeline.classes, counts, strict=True)}
     for name in shown.keys() - set(others):
         assert shown[name] @ rows == pytest.approx(named[name], rel=1e-4)
 
@@ -101,9 +100,9 @@ def test_merged_bins_contain_all_rows_and_none_is_small(counts, seed):
 
 def test_the_drift_heat_map_shows_shifts_in_standard_deviations():
     one = entry(4000, change_at=2000)
-    chart = drift_chart(mean_shifts(one.course))
+    chart = drift_chart(mean_shifts(one.timeline))
     (cells,) = chart.data
-    pairs = columns_by_strength(one.course, 25)
+    pairs = one.timeline.moving_columns(25)
     assert len(cells["y"]) == len(pairs) == 6
     assert cells["x"][0] == 0
     assert cells["x"][-1] == 4000
@@ -118,9 +117,9 @@ def test_the_drift_heat_map_shows_shifts_in_standard_deviations():
 
 def test_cells_of_few_values_are_blank():
     one = entry(1200, labels=("usual",) * 10 + ("rare",))
-    drift = mean_shifts(one.course)
-    rows = one.course.class_counts(drift.windows)
-    place = {str(label): k for k, label in enumerate(one.course.classes)}
+    drift = mean_shifts(one.timeline)
+    rows = one.timeline.class_counts(drift.windows)
+    place = {str(label): k for k, label in enumerate(one.timeline.classes)}
     is_few = np.array([rows[:, place[label]] < 8 for _, label in drift.names])
     assert (is_few & (np.array([rows[:, place[label]] for _, label in drift.names]) > 0)).any()
     assert np.array_equal(np.isnan(drift.shifts), is_few)
@@ -130,16 +129,16 @@ def test_cells_of_few_values_are_blank():
 
 @pytest.mark.parametrize("n_classes", [2, 10, 40])
 def test_windows_of_the_heat_map_are_long_enough_for_the_classes(n_classes):
-    drift = mean_shifts(entry(3000, labels=tuple(range(n_classes))).course)
+    drift = mean_shifts(entry(3000, labels=tuple(range(n_classes))).timeline)
     assert np.isfinite(drift.shifts).mean() >= 0.5
     assert 8 >= len(drift.windows) > 1 if n_classes == 40 else len(drift.windows) > 8
 
 
 def test_the_drift_section_says_if_there_are_too_many_columns(monkeypatch):
-    monkeypatch.setattr(course_module, "MOST_CELLS", 1)
+    monkeypatch.setattr(timeline_module, "MAX_COLUMN_SUMS", 1)
     one = entry()
-    assert not one.course.has_columns
-    assert mean_shifts(one.course) is None
+    assert not one.timeline.has_columns
+    assert mean_shifts(one.timeline) is None
     (drift,) = [section for section in report_sections(analyse([one])) if section.name == "drift"]
     assert "too many columns" in drift.text
 
@@ -157,7 +156,8 @@ def test_all_classifiers_are_compared_on_their_own_rows():
     shown = series(chart)
     assert set(shown) == {"amrc", "dwm", "rbp"}
     for each in (one, other, short):
-        assert shown[each.name] @ rows_of(chart_windows(each.course)) == pytest.approx(each.summary.mistakes, rel=1e-4)
+        rows = rows_of(chart_windows(each.timeline))
+        assert shown[each.name] @ rows == pytest.approx(each.summary.mistakes, rel=1e-4)
     assert chart.layout["xaxis"]["range"] == [0, 600]
 
 
@@ -171,20 +171,20 @@ def test_every_chart_is_json_without_nan(n, n_classes, has_bound, seed):
 
 
 def test_line_charts_have_few_points_over_many_rows():
-    assert [len(chart_windows(entry(n).course)) for n in (1, 16, 160, 1600, 16_000)] == [1, 1, 10, 20, 56]
-    assert len(chart_windows(entry(100_000).course)) <= 60
+    assert [len(chart_windows(entry(n).timeline)) for n in (1, 16, 160, 1600, 16_000)] == [1, 1, 10, 20, 56]
+    assert len(chart_windows(entry(100_000).timeline)) <= 60
 
 
 def test_the_text_mentions_a_last_point_of_fewer_rows():
-    assert point_text(entry(32).course.stretches) == "Each point is the mean over 16 rows."
-    assert point_text(entry(33).course.stretches) == "Each point is the mean over 16 rows, the last over fewer."
+    assert point_text(entry(32).timeline.windows()) == "Each point is the mean over 16 rows."
+    assert point_text(entry(33).timeline.windows()) == "Each point is the mean over 16 rows, the last over fewer."
 
 
 def test_row_ranges_contain_rows_and_times():
-    assert row_ranges(entry(20).course.stretches) == ["rows 1–16", "rows 17–20"]
-    assert row_ranges(entry(20, start_time=0.0).course.stretches)[1] == "rows 17–20, until 68,400"
-    assert total_ranges(entry(20).course.stretches) == ["totals up to row 16", "totals up to row 20"]
-    assert row_ranges(entry(20, start_time=1e9).course.stretches)[0] == "rows 1–16, until 2001-09-09 16:46 UTC"
+    assert row_ranges(entry(20).timeline.windows()) == ["rows 1–16", "rows 17–20"]
+    assert row_ranges(entry(20, start_time=0.0).timeline.windows())[1] == "rows 17–20, until 68,400"
+    assert total_ranges(entry(20).timeline.windows()) == ["totals up to row 16", "totals up to row 20"]
+    assert row_ranges(entry(20, start_time=1e9).timeline.windows())[0] == "rows 1–16, until 2001-09-09 16:46 UTC"
 
 
 @given(st.floats())

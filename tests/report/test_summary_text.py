@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftline.errors import ConfigError
-from driftline.evaluation import Change, Comparison, Course, Shift, Summary
+from driftline.evaluation import Change, Comparison, Shift, Summary, Timeline
 from driftline.report import ReportEntry, summary_sentences
 from driftline.report.analysis import Analysis
 from driftline.report.formatting import format_pair, format_percent, format_points
@@ -49,9 +49,9 @@ SHARE = Change(900, float("nan"), 256, 11.0, 0.1, 0.2, (Shift(None, "spam", 0.00
 def analysis(
     changes=(), ranking=(), unranked=(), *, name="amrc", finished=True, has_columns=True, others=(), **figures
 ):
-    course = Course(["visibility"])
-    course.has_columns = has_columns
-    first = ReportEntry(name, replace(SUMMARY, **figures), course, finished)
+    timeline = Timeline(["visibility"])
+    timeline.has_columns = has_columns
+    first = ReportEntry(name, replace(SUMMARY, **figures), timeline, finished)
     return Analysis((first, *others), list(changes), list(ranking), list(unranked))
 
 
@@ -195,7 +195,7 @@ def test_invalid_entries_are_refused():
     with pytest.raises(ConfigError, match="different names; got 'amrc' twice"):
         summary_sentences([entry(), entry()])
     with pytest.raises(ConfigError, match="same evaluation; got 100 and 600 rows"):
-        summary_sentences([replace(entry(), course=entry(100).course)])
+        summary_sentences([replace(entry(), timeline=entry(100).timeline)])
 
 
 shares = st.floats(0, 1)

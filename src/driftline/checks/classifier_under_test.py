@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from driftline.evaluation.examinees import PrequentialClassifier
+from driftline.evaluation.model_adapters import PrequentialClassifier
 from driftline.types import LabelArray, Matrix
 
 MAX_PROBABILITY_DIFFERENCE = 1e-6

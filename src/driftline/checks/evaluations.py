@@ -14,7 +14,7 @@ from driftline.checks.classifier_under_test import (
 )
 from driftline.checks.sample_data import drifting_classes, overlapping_classes
 from driftline.evaluation import evaluate
-from driftline.evaluation.examinees import ObservingClassifier
+from driftline.evaluation.model_adapters import ObservingClassifier
 from driftline.streams import ArrayStream
 from driftline.types import Indices, LabelArray, Matrix
 
@@ -34,14 +34,15 @@ def _assert_evaluation_matches(estimator: Any, delay: Indices | None) -> None:
     model = unfitted_copy(estimator)
     predictions = _manual_loop(model, X, y, delay, None if accepts_new_classes(estimator) else np.unique(y))
     late = 0 if delay is None else delay.tolist()
-    # With two classes and windows of one row, the error of a window determines the prediction.
-    run = evaluate(unfitted_copy(estimator), ArrayStream(X, y), delay=late, window=1, progress=False)
-    for t, (prediction, window) in enumerate(zip(predictions, run.windows, strict=True)):
-        wrong = prediction != y[t]
-        if prediction is not None and wrong != bool(window.error):
-            actual = "right" if wrong else "wrong"
+    run = evaluate(unfitted_copy(estimator), ArrayStream(X, y), delay=late, progress=False)
+    for window in run.timeline.windows():
+        rows = range(window.first, window.first + window.n_rows)
+        mistakes = sum(predictions[t] is not None and predictions[t] != y[t] for t in rows)
+        unknown = sum(predictions[t] is None for t in rows)  # here the evaluation may be right or wrong
+        if not mistakes <= window.mistakes <= mistakes + unknown:
             raise AssertionError(
-                f"row {t}: expected the prediction of the loop, {prediction}; that of the evaluation was {actual}"
+                f"rows {rows[0]} to {rows[-1]}: expected {mistakes} mistakes, as in the loop; the evaluation counted "
+                f"{window.mistakes:.0f}"
             )
     situation = "after an evaluation instead of a loop"
     assert_same_predictions(predict_rows(run.model, X), predict_rows(model, X), situation)

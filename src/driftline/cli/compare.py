@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from driftline.cli import FAILED, INTERRUPTED
-from driftline.cli.output import STDOUT, check_outputs, say_written
-from driftline.cli.run import check_classes, check_report, record, write_outputs
+from driftline.cli.output import STDOUT, check_outputs, print_written
+from driftline.cli.run import check_classes, check_report, run_record, write_outputs
 from driftline.cli.source import ReadOptions, open_source, readable_again
 from driftline.errors import ConfigError, DriftlineError
-from driftline.evaluation import Comparison, Course, compare, evaluate
+from driftline.evaluation import Comparison, compare, evaluate
 from driftline.registry import create
 from driftline.report import ReportEntry
 
@@ -31,12 +31,12 @@ def compare_models(
     json: Path | None,
     quiet: bool,
 ) -> None:
-    """Run classifiers one after the other, show them side by side, and write what is wanted."""
+    """Run classifiers one after the other, print a comparison, and write the requested files."""
     check_report(report)
     check_outputs([source], report=report, json=json)
     names = [name.strip() for name in models.split(",") if name.strip()]
     if len(set(names)) < len(names) or len(names) < 2:
-        raise ConfigError(f"--models expects two or more different names with commas between them; got {models!r}")
+        raise ConfigError(f"--models expects two or more different names, separated by commas; got {models!r}")
     candidates = {name: create(name, random_state=seed) for name in names}
     quiet = quiet or STDOUT in (json, report)
     entries: list[ReportEntry] = []
@@ -45,27 +45,26 @@ def compare_models(
     with readable_again(source) as place:
         for name, model in candidates.items():
             stream = open_source(place, reading)
-            course = Course(stream.columns)
             try:
-                run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
-            except DriftlineError as error:  # the others may do
+                run = evaluate(model, stream, delay=delay, limit=limit, progress=not quiet)
+            except DriftlineError as error:  # the other classifiers may succeed
                 failures.append(f"{name}: {error.for_command_line()}")
                 continue
             interrupted = not run.finished
             if interrupted:
                 break
-            entries.append(ReportEntry(name, run.summary, course, run.finished))
-            limit = course.n_rows  # the same for all, should the file grow
+            entries.append(ReportEntry(name, run.summary, run.timeline, run.finished))
+            limit = run.summary.n_rows  # the same rows for all, even if the file grows
             check_classes(entries[-1], reading.label)
     if entries:
-        ranked = compare({entry.name: entry.course for entry in entries})
+        ranked = compare({entry.name: entry.timeline for entry in entries})
         try:
             write_outputs(entries, _record(entries, ranked, candidates), report, json)
         finally:
             if not quiet:
                 _show(entries, ranked)
         if not quiet:
-            say_written(report, json)
+            print_written(report, json)
     for failure in failures:
         typer.echo(f"driftline: {failure}", err=True)
     if failures or interrupted:
@@ -73,8 +72,8 @@ def compare_models(
 
 
 def _record(entries: Sequence[ReportEntry], ranked: Sequence[Comparison], candidates: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures of all, for programs: the best first."""
-    by_name = {entry.name: record(entry, candidates[entry.name]) for entry in entries}
+    """Return the results for the JSON output, with the best classifier first."""
+    by_name = {entry.name: run_record(entry, candidates[entry.name]) for entry in entries}
     first = by_name[entries[0].name]
     shared = {name: first[name] for name in ("schema", "stream", "n_rows", "n_classes", "command", "versions")}
     finished = len(entries) == len(candidates)
@@ -105,7 +104,7 @@ def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
 
 
 def _behind(place: Comparison) -> str:
-    """Return by how many points of a hundred a classifier is behind, with the interval if there is one."""
+    """Return the difference from the best error in percentage points, with its confidence interval if there is one."""
     points = f"{100 * place.behind:+.2f}"
     if place.low is None or place.high is None:
         return points if place.behind else ""

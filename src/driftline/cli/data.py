@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from driftline.cli.output import shown_or_written, wrapped
+from driftline.cli.output import wrapped, write_json_or_show
 from driftline.errors import DriftlineError
 from driftline.streams.catalogue import Dataset, DatasetColumn, DatasetStatistics, describe, names
 from driftline.streams.catalogue.loading import converted_file
@@ -23,7 +23,7 @@ HEADING_CHARACTERS = 12
 def list_all(json: Path | None) -> None:
     """List the published streams."""
     datasets = [describe(name) for name in names()]
-    shown_or_written([_record(dataset) for dataset in datasets], json, partial(_print_table, datasets))
+    write_json_or_show([_record(dataset) for dataset in datasets], json, partial(_print_table, datasets))
 
 
 def _print_table(datasets: Sequence[Dataset]) -> None:
@@ -47,7 +47,7 @@ def _print_table(datasets: Sequence[Dataset]) -> None:
 def show_one(name: str, json: Path | None) -> None:
     """Show the description of a published stream."""
     dataset = describe(name)
-    shown_or_written(_record(dataset), json, partial(_print_description, dataset))
+    write_json_or_show(_record(dataset), json, partial(_print_description, dataset))
 
 
 def _print_description(dataset: Dataset) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from driftline.cli.output import shown_or_written, wrapped
+from driftline.cli.output import wrapped, write_json_or_show
 from driftline.registry import ModelEntry, describe, names
 
 
@@ -16,10 +16,10 @@ def show_models(name: str | None, json: Path | None) -> None:
     """List all classifiers, or describe one."""
     if name is not None:
         entry = describe(name)
-        shown_or_written(_record(entry) | _details(entry), json, partial(_show, entry))
+        write_json_or_show(_record(entry) | _details(entry), json, partial(_show, entry))
         return
     entries = [describe(name) for name in names()]
-    shown_or_written([_record(entry) for entry in entries], json, partial(_show_all, entries))
+    write_json_or_show([_record(entry) for entry in entries], json, partial(_show_all, entries))
 
 
 def _console() -> Console:

@@ -1,4 +1,4 @@
-"""What commands share in printing and writing."""
+"""Functions for printing and writing that several commands use."""
 
 import json
 import math
@@ -24,33 +24,33 @@ PACKAGES = ("driftline", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def wrapped(paragraph: str, width: int, indent: int) -> str:
-    """Return a paragraph in lines, all but the first of them indented; words such as addresses stay whole."""
+    """Break a paragraph into lines and indent all but the first; long words such as addresses are not broken."""
     lines = wrap(paragraph, max(width - indent, 20), break_long_words=False, break_on_hyphens=False)
     return f"\n{'':{indent}}".join(lines)
 
 
 def command() -> str:
-    """Return the command that is being run, as it would be typed."""
+    """Return the current command line, quoted for a shell."""
     return shlex.join(["driftline", *sys.argv[1:]])
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what matters for the figures."""
+    """Return the versions of Python and of the packages that influence the results."""
     return {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
 
 
 def check_outputs(inputs: Sequence[str | Path], **outputs: Path | None) -> None:
-    """Refuse what cannot be written, or would be written over what is read or written too, before anything is run."""
-    taken = {os.path.realpath(path): f"{path}, which is read" for path in inputs if os.path.exists(path)}
+    """Raise ConfigError if an output cannot be written, or would overwrite an input or another output."""
+    taken = {os.path.realpath(path): f"{path}, which is an input" for path in inputs if os.path.exists(path)}
     for name, path in outputs.items():
         if path is None:
             continue
         option, place = f"--{name}", "-" if path == STDOUT else os.path.realpath(path)
         _check_writable(path, option)
-        is_device = path.exists() and not path.is_file()  # such as /dev/null, which takes anything
+        is_device = path.exists() and not path.is_file()  # such as /dev/null
         if place in taken and not is_device:
-            raise ConfigError(f"{option} would write over {taken[place]}; choose another file")
-        taken[place] = f"what {option} writes to {path}"
+            raise ConfigError(f"{option} would overwrite {taken[place]}; choose another file")
+        taken[place] = f"{path}, which {option} writes"
 
 
 def _check_writable(path: Path, option: str) -> None:
@@ -58,28 +58,28 @@ def _check_writable(path: Path, option: str) -> None:
         if sys.stdout is None:
             raise ConfigError(f"{option} - cannot be written: the standard output is closed")
         return
-    folder = Path(os.path.realpath(path)).parent  # which a loop of links does not stop
+    folder = Path(os.path.realpath(path)).parent  # realpath also works for a loop of links
     if path.is_dir():
-        raise ConfigError(f"{option} must be a file to write; {path} is a folder")
+        raise ConfigError(f"{option} must be a file; {path} is a folder")
     if not folder.is_dir():
-        raise ConfigError(f"{option} {path} cannot be written: there is no folder {folder}")
+        raise ConfigError(f"{option} {path} cannot be written: the folder {folder} does not exist")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise ConfigError(f"{option} {path} cannot be written: no permission")
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; - is the standard output."""
+    """Write a file completely or not at all; - is the standard output."""
     if path == STDOUT:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
         return
-    with named(path), replacing(path) as file:
+    with name_file_in_errors(path), replacing(path) as file:
         file.write(content)
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Name the file in an error of writing it."""
+def name_file_in_errors(path: Path) -> Iterator[None]:
+    """Add the name of the file to an OSError that is raised while it is written."""
     try:
         yield
     except OSError as error:
@@ -87,13 +87,13 @@ def named(path: Path) -> Iterator[None]:
 
 
 def write_json(content: Any, path: Path) -> None:
-    """Write something for programs; half characters, of names that are no UTF-8, become escapes, as JSON knows them."""
+    """Write JSON; lone surrogates, from file names that are not UTF-8, are written as escapes."""
     text = json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
     write(path, f"{text}\n".encode(errors="backslashreplace"))
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it: records as objects, null for what is no number."""
+    """Convert a value to JSON types: dataclasses become objects, and NaN and infinity become null."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, dict):
@@ -107,15 +107,15 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else repr(value)
 
 
-def say_written(*paths: Path | None) -> None:
-    """Print which files were written."""
+def print_written(*paths: Path | None) -> None:
+    """Print the names of the files that were written."""
     for path in paths:
         if path is not None:
             typer.echo(f"written: {path}")
 
 
-def shown_or_written(content: Any, path: Path | None, show: Callable[[], None]) -> None:
-    """Write something for programs where that is wanted, and show it to people unless it goes to the same place."""
+def write_json_or_show(content: Any, path: Path | None, show: Callable[[], None]) -> None:
+    """Write JSON if a path is given, and call `show` unless the JSON went to the standard output."""
     if path is not None:
         write_json(content, path)
     if path != STDOUT:

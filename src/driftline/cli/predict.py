@@ -1,4 +1,4 @@
-"""The command that predicts new rows."""
+"""The command that predicts the rows of a file with a saved model."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
-from driftline.cli.output import STDOUT, check_outputs, named, say_written
+from driftline.cli.output import STDOUT, check_outputs, name_file_in_errors, print_written
 from driftline.cli.source import check_files_exist
 from driftline.errors import ConfigError, DataError
 from driftline.evaluation.records import arrow, label_type
@@ -22,7 +22,7 @@ FORMATS = (".csv", ".parquet")
 
 
 def predict_file(model_file: Path, file: str, out: Path, on_bad_row: str) -> None:
-    """Predict the rows of a file, and write the predictions as they come."""
+    """Predict the rows of a file block by block, and write the predictions."""
     check_files_exist(model_file, file)
     check_outputs([model_file, file], out=out)
     if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
@@ -31,28 +31,28 @@ def predict_file(model_file: Path, file: str, out: Path, on_bad_row: str) -> Non
     rows = RowFile(file, layout_of(model), on_bad_row=on_bad_row)  # type: ignore[arg-type]
     if out == STDOUT:
         if not sys.stdout.isatty() and hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(encoding="utf-8")  # as in a file: letters of labels must not be lost
+            sys.stdout.reconfigure(encoding="utf-8")  # as in a file, so that all letters of labels can be written
         _write_csv(model, rows, sys.stdout)
     else:
-        with named(out), replacing(out) as written:
+        with name_file_in_errors(out), replacing(out) as written:
             (_write_parquet if out.suffix == ".parquet" else _write_text)(model, rows, written)
-        say_written(out)
+        print_written(out)
     if rows.n_skipped:
         were = "row was" if rows.n_skipped == 1 else "rows were"
         sys.stderr.write(f"driftline: {rows.n_skipped:,} malformed {were} skipped\n")
 
 
 def layout_of(model: Any) -> dict[str, Any]:
-    """Return how to read files for a model: as the one it learned from, or by the names of its columns, or in order."""
-    kept: dict[str, Any] | None = getattr(model, "notes_", {}).get("layout")
-    if kept is not None:
-        return kept
-    known = getattr(model, "feature_names_in_", None)
-    return numeric_layout(model.n_features_in_ if known is None else [str(name) for name in known])
+    """Return the layout of files for a model: that of its training file, or its column names, or columns in order."""
+    layout: dict[str, Any] | None = getattr(model, "notes_", {}).get("layout")
+    if layout is not None:
+        return layout
+    columns = getattr(model, "feature_names_in_", None)
+    return numeric_layout(model.n_features_in_ if columns is None else [str(name) for name in columns])
 
 
 def _predictions(model: Any, rows: RowFile) -> Iterator[tuple[Sequence[int], LabelArray, Matrix | None]]:
-    """Yield where rows are, their labels, and their probabilities if the model has any."""
+    """Yield the positions of rows, their predicted labels, and their probabilities if the model has any."""
     has_probabilities = hasattr(model, "predict_proba")
     for places, block in rows.blocks():
         try:

@@ -17,8 +17,8 @@ from driftline.cli.output import (
     STDOUT,
     check_outputs,
     command,
-    named,
-    say_written,
+    name_file_in_errors,
+    print_written,
     versions,
     wrapped,
     write,
@@ -26,13 +26,14 @@ from driftline.cli.output import (
 )
 from driftline.cli.source import ReadOptions, open_source
 from driftline.errors import ConfigError, DataError, MissingExtraError
-from driftline.evaluation import Course, evaluate, find_changes
+from driftline.evaluation import evaluate
 from driftline.registry import create, describe
 from driftline.report import ReportEntry, summary_sentences, to_html
 from driftline.streams import Stream
 from driftline.streams.files import numeric_layout
 
 SCHEMA = 1
+"""Version of the JSON output."""
 
 
 def run_stream(
@@ -49,54 +50,55 @@ def run_stream(
     json: Path | None,
     quiet: bool,
 ) -> None:
-    """Run a classifier, show what came of it, and write what is wanted."""
+    """Run a classifier over a stream, print the results, and write the requested files."""
     check_report(report)
     check_outputs([source], report=report, save=save, json=json)
     if save == STDOUT:
-        raise ConfigError("--save needs a file; the standard output cannot hold a model")
-    model = create(name, **{"random_state": seed} | parsed(parameters))
+        raise ConfigError("--save needs a file; a model cannot be written to the standard output")
+    model = create(name, **{"random_state": seed} | parse_parameters(parameters))
     if save is not None and not describe(name).is_ours:
-        raise ConfigError(f"{name} has no format to be saved in; leave out --save, or choose another --model")
+        raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
-    course = Course(stream.columns)
-    run = evaluate(model, stream, delay=delay, limit=limit, course=course, progress=not quiet)
-    entry = ReportEntry(name, run.summary, course, run.finished)
+    run = evaluate(model, stream, delay=delay, limit=limit, progress=not quiet)
+    entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)
     try:
-        write_outputs([entry], record(entry, model), report, json)
+        write_outputs([entry], run_record(entry, model), report, json)
         if save is not None:
             _save(run.model, save, _notes(stream, reading, run.summary.n_rows))
     finally:
         if not quiet:
-            _show(entry)  # what cannot be written is not lost, and what cannot be shown was written
+            _show(entry)  # even if a file could not be written
     if not quiet:
-        say_written(report, save, json)
+        print_written(report, save, json)
     if not run.finished:
         raise typer.Exit(INTERRUPTED)
 
 
 def _save(model: Any, path: Path, notes: dict[str, Any]) -> None:
     try:
-        with named(path):
+        with name_file_in_errors(path):
             model.save(path, notes=notes)
     except NotFittedError as error:
-        raise DataError(f"there is no model to save in {path}: no label had come by the end of the stream") from error
+        raise DataError(
+            f"there is no model to save to {path}: no label arrived before the end of the stream"
+        ) from error
 
 
 def check_report(path: Path | None) -> None:
-    """Refuse a report that could not be made, before anything is run."""
+    """Raise MissingExtraError before the run if a report is requested that could not be made."""
     if path is not None and not all(map(find_spec, ("jinja2", "plotly"))):
         raise MissingExtraError("--report needs jinja2 and plotly; pip install 'driftline[report]'")
 
 
-def parsed(parameters: Sequence[str]) -> dict[str, Any]:
-    """Return parameters by name; values are read as JSON, and are text if they are none."""
+def parse_parameters(assignments: Sequence[str]) -> dict[str, Any]:
+    """Return parameters by name; a value that is not JSON is text."""
     values = {}
-    for said in parameters:
-        name, sign, value = said.partition("=")
+    for assignment in assignments:
+        name, sign, value = assignment.partition("=")
         if not sign or not name:
-            raise ConfigError(f"--set expects NAME=VALUE, such as n_components=100; got {said!r}")
+            raise ConfigError(f"--set expects NAME=VALUE, such as n_components=100; got {assignment!r}")
         try:
             values[name] = json_format.loads(value)
         except (ValueError, RecursionError):
@@ -105,17 +107,17 @@ def parsed(parameters: Sequence[str]) -> dict[str, Any]:
 
 
 def check_classes(entry: ReportEntry, label: str | None) -> None:
-    """Refuse a label that is always the same: nothing can be learned, and no figure would say anything."""
+    """Raise DataError if the label was the same in all rows, so that there was nothing to learn."""
     if entry.finished and entry.summary.n_classes == 1:
         which = "" if label is None else f" {label!r}"
         raise DataError(
-            f"the label{which} is always {entry.course.classes[0]!r} ({entry.summary.n_rows:,} rows); a classifier "
+            f"the label{which} is always {entry.timeline.classes[0]!r} ({entry.summary.n_rows:,} rows); a classifier "
             "needs two or more: choose another --label, or more rows"
         )
 
 
 def _notes(stream: Stream, reading: ReadOptions, n_rows: int) -> dict[str, Any]:
-    """Return what is kept with a model, so that new files can be read as this stream was."""
+    """Return the notes that are saved with a model; they tell `driftline predict` how to read new files."""
     return {
         "layout": getattr(stream, "layout", None) or numeric_layout(stream.columns),
         "columns": list(stream.columns),
@@ -128,8 +130,8 @@ def _notes(stream: Stream, reading: ReadOptions, n_rows: int) -> dict[str, Any]:
     }
 
 
-def record(entry: ReportEntry, model: Any) -> dict[str, Any]:
-    """Return the figures of a run, for programs."""
+def run_record(entry: ReportEntry, model: Any) -> dict[str, Any]:
+    """Return the results of a run for the JSON output."""
     summary = entry.summary
     return {
         "schema": SCHEMA,
@@ -138,7 +140,7 @@ def record(entry: ReportEntry, model: Any) -> dict[str, Any]:
         "estimator": summary.model,
         "parameters": model.get_params() if hasattr(model, "get_params") else {},
         "seconds_per_step": summary.seconds / summary.n_rows,
-        "changes": [asdict(change) for change in find_changes(entry.course)],
+        "changes": [asdict(change) for change in entry.timeline.changes()],
         "finished": entry.finished,
         "command": command(),
         "versions": versions(),
@@ -148,7 +150,7 @@ def record(entry: ReportEntry, model: Any) -> dict[str, Any]:
 def write_outputs(
     entries: Sequence[ReportEntry], content: dict[str, Any], report: Path | None, json: Path | None
 ) -> None:
-    """Write the report and the figures, where they are wanted."""
+    """Write the report and the JSON output, where requested."""
     if report is not None:
         write(report, to_html(entries, command=command(), versions=versions()).encode())
     if json is not None:
@@ -156,7 +158,7 @@ def write_outputs(
 
 
 def _show(entry: ReportEntry) -> None:
-    """Print what came of a run, in sentences and in figures."""
+    """Print the results of a run, as sentences and as figures."""
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for sentence in summary_sentences([entry]):
         console.print(wrapped(sentence, min(console.width, 100), 0))

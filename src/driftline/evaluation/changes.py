@@ -1,26 +1,26 @@
-"""When a stream changed, and which columns of which classes did it: found in the course of an evaluation."""
+"""Search for the rows at which a stream changed, and for the columns of the classes that moved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
-from driftline.evaluation.course import Course
+from driftline.evaluation.window_stats import ColumnTotals, WindowStats, padded
 from driftline.types import Flags, Matrix, Vector
 
-FALSE_ALARMS = 0.01
-"""Probability with which a change is found in a stream of independent rows that does not change."""
-LEAST_VALUES = 8
-"""Values that a mean must be of to be compared."""
-MOST_SHIFTS = 5
-"""Shifts that are named with a change, the largest."""
+FALSE_ALARM_PROBABILITY = 0.01
+"""Probability of finding a change in a stream of independent rows that does not change."""
+MIN_VALUES = 8
+"""Number of values from which on a mean is compared."""
+MAX_SHIFTS = 5
+"""Number of shifts that are listed with a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A mean that is another after a change than before it.
+    """A mean that differs before and after a change.
 
     Attributes
     ----------
@@ -43,16 +43,16 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A moment at which a stream changed.
+    """A row at which a stream changed.
 
     Attributes
     ----------
     row
-        The first row after it, to within a window of the course.
+        The first row after the change, accurate to one window of the timeline.
     time
-        Time of the row before it; NaN if the stream does not say.
+        Time of the row before it; NaN if the stream has no times.
     n_rows
-        How many rows on each side were compared, at most.
+        Largest number of rows that were compared on each side.
     strength
         The largest shift, in standard errors.
     error_before, error_after
@@ -70,176 +70,180 @@ class Change:
     shifts: tuple[Shift, ...]
 
 
-def find_changes(course: Course, most: int = 5) -> list[Change]:
-    """Return the moments at which a stream changed most, by comparing the rows before and after each.
+class ChangeSearch(NamedTuple):
+    """What a search for changes found."""
 
-    For each column of each class, and for the share of each class, the mean over some windows before a moment is
-    compared with that over as many after it, for 1, 2, 4, … windows. The error of a mean is estimated from the
-    differences between neighbouring windows, which a change here and there, or a slow one, hardly adds to. A moment
-    counts if the largest shift is one that chance would bring about in one stream of a hundred, were rows
-    independent of each other. What swings slowly beside the windows, such as seasons, or wanders, is a change here:
-    before and after such a moment the stream is another one. Short comparisons go first, so that each moment is found
-    where it is, and long ones do not span it.
+    changes: list[Change]
+    """The strongest first."""
+    column_strengths: Vector
+    """Largest shift of each column, class by class, in standard errors."""
+
+
+def search_changes(
+    windows: Sequence[WindowStats], classes: Sequence[Any], names: Sequence[str], columns: ColumnTotals
+) -> ChangeSearch:
+    """Search for changes between the windows of a timeline; `Timeline.changes` describes how.
 
     Parameters
     ----------
-    course : Course
-        The course of an evaluation.
-    most : int, default=5
-        How many moments at most.
+    windows : sequence of WindowStats
+        The windows, in order.
+    classes, names : sequence
+        The labels, and the names of the columns that are summed in the windows.
+    columns : ColumnTotals
+        Figures of these columns over all rows.
 
     Returns
     -------
-    list of Change
-        The strongest, in the order of time.
-
-    Examples
-    --------
-    >>> from driftline.evaluation import Course, evaluate, find_changes
-    >>> from driftline.registry import create
-    >>> from driftline.streams import AbruptDrift, ArrayStream, GaussianClasses
-    >>> stream = AbruptDrift([GaussianClasses([[0, 0], [2, 0]]), GaussianClasses([[0, 3], [2, 0]])], at=[1000])
-    >>> stream = ArrayStream(*stream.sample(2000, seed=0))
-    >>> course = Course(stream.columns)
-    >>> run = evaluate(create("dwm"), stream, course=course, progress=False)
-    >>> (change,) = find_changes(course)
-    >>> abs(change.row - 1000) <= 32, change.shifts[0].feature, change.shifts[0].label
-    (True, 'x1', 0)
+    ChangeSearch
+        All changes that were found, and how strongly each column moved.
     """
-    if course.n_rows == 0:
-        return []
-    series = _Series.of(course)
-    moments: list[int] = []
+    if not windows:
+        return ChangeSearch([], np.zeros(0))
+    series = _WindowSeries.of(windows, classes, names, columns)
+    positions: list[int] = []  # numbers of windows before the changes
+    strengths = np.zeros(series.deviations.size)
     for length in series.lengths:
-        strongest = np.abs(series.compared(length)).max(axis=1, initial=0.0)
+        shifts = np.abs(series.compare(length))
+        strengths = np.maximum(strengths, shifts.max(axis=0, initial=0.0))
+        strongest = shifts.max(axis=1, initial=0.0)
         for t in (length + np.argsort(-strongest, kind="stable")).tolist():
-            if strongest[t - length] > series.threshold and all(abs(t - other) >= length for other in moments):
-                moments.append(t)
-    changes = (series.change(t, series.best_length(t, moments)) for t in moments)
-    strongest_changes = sorted(changes, key=lambda change: -change.strength)[:most]
-    return sorted(strongest_changes, key=lambda change: change.row)
+            if strongest[t - length] > series.threshold and all(abs(t - other) >= length for other in positions):
+                positions.append(t)
+    changes = [series.change(t, series.best_length(t, positions)) for t in positions]
+    changes.sort(key=lambda change: -change.strength)
+    return ChangeSearch(changes, strengths[: len(classes) * len(names)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Series:
-    """What is compared: cells (columns of classes, then shares of classes), window by window, as cumulative sums."""
+class _WindowSeries:
+    """The means that are compared, as cumulative sums over windows.
 
-    course: Course
+    A cell is a column of a class, or the share of a class: first all columns of the first class, and so on, then the
+    shares.
+    """
+
+    windows: Sequence[WindowStats]
+    classes: Sequence[Any]
+    names: Sequence[str]
+    origin: Vector
     sums: Matrix
-    """(n_windows + 1, n_cells): the sum of a cell over the windows before."""
+    """(n_windows + 1, n_cells): sum of the cell over the first windows."""
     counts: Matrix
-    """The same, of how many values there were."""
+    """(n_windows + 1, n_cells): number of values in that sum."""
     deviations: Vector
-    """(n_cells,): of a single value, as the differences between neighbouring windows tell."""
+    """(n_cells,): standard deviation of a single value, estimated from neighbouring windows."""
     largest: Vector
-    """(n_cells,): how far a single value can be from the mean."""
+    """(n_cells,): largest distance of a single value from the mean."""
     ends: Vector
+    """(n_windows + 1,): number of rows in the first windows."""
     mistakes: Vector
+    """(n_windows + 1,): number of wrong predictions in the first windows."""
 
     @classmethod
-    def of(cls, course: Course) -> "_Series":
-        windows = course.stretches
-        n, c = len(windows), len(course.classes)
-        shares = course.class_counts(windows)
+    def of(
+        cls, windows: Sequence[WindowStats], classes: Sequence[Any], names: Sequence[str], columns: ColumnTotals
+    ) -> "_WindowSeries":
+        c = len(classes)
+        shares = np.array([padded(window.class_counts, c) for window in windows])
         rows = np.repeat(shares.sum(axis=1, keepdims=True), c, axis=1)
-        sums, known = course.column_sums(windows)
-        cells = np.concatenate([sums.reshape(n, -1), shares], axis=1)
-        counts = np.concatenate([known.reshape(n, -1), rows], axis=1)
-        lengths = [window.n_rows for window in windows]
+        sums = np.array([padded(window.column_sums, c).ravel() for window in windows])
+        known = np.array([padded(window.column_counts, c).ravel() for window in windows])
+        cells, counts = np.concatenate([sums, shares], axis=1), np.concatenate([known, rows], axis=1)
         return cls(
-            course,
-            _accumulated(cells),
-            _accumulated(counts),
-            _deviations(cells, counts),
-            np.concatenate([2.0 * course.largest.ravel() if course.has_columns else [], np.ones(c)]),
-            np.cumsum(lengths),
-            _accumulated(np.array([window.mistakes for window in windows])),
+            windows,
+            classes,
+            names,
+            columns.origin,
+            sums=_cumulative(cells),
+            counts=_cumulative(counts),
+            deviations=_deviations(cells, counts),
+            largest=np.concatenate([2.0 * columns.largest.ravel(), np.ones(c)]),
+            ends=_cumulative(np.array([window.n_rows for window in windows])),
+            mistakes=_cumulative(np.array([window.mistakes for window in windows])),
         )
 
     @property
     def lengths(self) -> list[int]:
-        """Over how many windows means are compared."""
-        n = len(self.ends)
+        """Numbers of windows over which means are compared."""
+        n = len(self.windows)
         return [2**k for k in range(n.bit_length()) if 2 ** (k + 1) <= n]
 
-    def best_length(self, t: int, moments: Sequence[int]) -> int:
-        """Return over how many windows a moment is clearest, of those within which nothing else changed."""
-        there = [0, len(self.ends), *(other for other in moments if other != t)]
-        nearest = min(abs(t - other) for other in there)
+    def best_length(self, t: int, positions: Sequence[int]) -> int:
+        """Return the number of windows at which the change at t is clearest and that contain no other change."""
+        others = [0, len(self.windows), *(other for other in positions if other != t)]
+        nearest = min(abs(t - other) for other in others)
         within = [length for length in self.lengths if length <= nearest]
         return max(within, key=lambda length: float(np.abs(self._shifts(t, length)).max()))
 
     @property
     def threshold(self) -> float:
-        """How many standard errors a shift must have to count, among so many that are looked at."""
-        looks = max(self.deviations.size * len(self.ends) * len(self.lengths), 1)
-        return float(norm.isf(FALSE_ALARMS / (2 * looks)))
+        """Standard errors from which on a shift counts, corrected for the number of comparisons."""
+        n_comparisons = max(self.deviations.size * len(self.windows) * len(self.lengths), 1)
+        return float(norm.isf(FALSE_ALARM_PROBABILITY / (2 * n_comparisons)))
 
     def means(self, first: Any, end: Any) -> tuple[Matrix, Matrix]:
-        """Return the means of the cells from some windows to before others, and of how many values they are."""
+        """Return the means of the cells over the windows from `first` to before `end`, and their numbers of values."""
         counts = self.counts[end] - self.counts[first]
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.sums[end] - self.sums[first]) / counts, counts
 
-    def compared(self, length: int) -> Matrix:
-        """Return the shift of each cell at each moment, in standard errors; 0 where there are too few values.
+    def compare(self, length: int) -> Matrix:
+        """Return the shift of each cell between any `length` windows and the next `length`, in standard errors."""
+        return self._shifts(np.arange(length, len(self.windows) - length + 1), length)
 
-        The standard error allows, by Bernstein's inequality, for the largest values, which may be few: a mean of rare
-        events, or of values with heavy tails, is not as good as normal.
+    def _shifts(self, t: Any, length: int) -> Matrix:
+        """Return the shifts at the end of the first t windows, in standard errors; 0 where values are too few.
+
+        The standard error has an allowance for the largest values, by Bernstein's inequality: the mean of rare events,
+        or of values with heavy tails, is less accurate than that of normal values.
         """
-        moments = np.arange(length, len(self.ends) - length + 1)
-        return self._shifts(moments, length)
-
-    def _shifts(self, moments: Any, length: int) -> Matrix:
-        before, n_before = self.means(moments - length, moments)
-        after, n_after = self.means(moments, moments + length)
+        before, n_before = self.means(t - length, t)
+        after, n_after = self.means(t, t + length)
         shift = after - before
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = self.deviations**2 * (1.0 / n_before + 1.0 / n_after)
             weight = self.largest / np.minimum(n_before, n_after)  # of a single value, in the mean
             z = shift / np.sqrt(variance + weight * np.abs(shift) / 3.0)
-        enough: Flags = (n_before >= LEAST_VALUES) & (n_after >= LEAST_VALUES) & np.isfinite(z)
+        enough: Flags = (n_before >= MIN_VALUES) & (n_after >= MIN_VALUES) & np.isfinite(z)
         return np.where(enough, z, 0.0)
 
     def change(self, t: int, length: int) -> Change:
-        """Return what is known of a moment: between which windows it is, and over how many they were compared."""
+        """Return the change at the end of the first t windows, compared over `length` windows on each side."""
         z = self._shifts(t, length)
-        largest = np.argsort(-np.abs(z), kind="stable")[:MOST_SHIFTS]
+        largest = np.argsort(-np.abs(z), kind="stable")[:MAX_SHIFTS]
         before, after = (self.means(t - length, t)[0], self.means(t, t + length)[0])
-        ends = np.concatenate([[0], self.ends])
-        errors = [
-            float((self.mistakes[j] - self.mistakes[i]) / (ends[j] - ends[i]))
-            for i, j in ((t - length, t), (t, t + length))
-        ]
+        n_before, n_after = np.diff(self.ends[[t - length, t, t + length]])
+        mistakes_before, mistakes_after = np.diff(self.mistakes[[t - length, t, t + length]])
         return Change(
-            row=int(ends[t]),
-            time=self.course.stretches[t - 1].end_time,
-            n_rows=int(max(ends[t] - ends[t - length], ends[t + length] - ends[t])),
+            row=int(self.ends[t]),
+            time=self.windows[t - 1].end_time,
+            n_rows=int(max(n_before, n_after)),
             strength=float(np.abs(z[largest[0]])),
-            error_before=errors[0],
-            error_after=errors[1],
+            error_before=float(mistakes_before / n_before),
+            error_after=float(mistakes_after / n_after),
             shifts=tuple(self._shift(int(cell), before, after, z) for cell in largest if abs(z[cell]) > self.threshold),
         )
 
     def _shift(self, cell: int, before: Vector, after: Vector, z: Vector) -> Shift:
-        course, d = self.course, len(self.course.columns) if self.course.has_columns else 0
-        n_column_cells = d * len(course.classes)
+        d = len(self.names)
+        n_column_cells = d * len(self.classes)
         if cell >= n_column_cells:
-            label, feature, origin = course.classes[cell - n_column_cells], None, 0.0
+            label, feature, origin = self.classes[cell - n_column_cells], None, 0.0
         else:
-            label, feature = course.classes[cell // d], course.columns[cell % d]
-            origin = 0.0 if course.origin is None else float(course.origin[cell % d])
+            label, feature, origin = self.classes[cell // d], self.names[cell % d], float(self.origin[cell % d])
         return Shift(feature, label, origin + float(before[cell]), origin + float(after[cell]), float(z[cell]))
 
 
-def _accumulated(values: Vector) -> Vector:
+def _cumulative(values: Vector) -> Vector:
+    """Return cumulative sums that begin with 0."""
     return np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0)])
 
 
 def _deviations(sums: Matrix, counts: Matrix) -> Vector:
-    """Return the deviation of a single value, from the differences between the means of neighbouring windows.
+    """Return the standard deviation of a single value, from the differences between the means of neighbouring windows.
 
-    Such a difference has the variance σ²(1/n + 1/n'); where values of a window go together, σ comes out larger.
+    Such a difference has the variance σ²(1/n + 1/n'); where the values of a window are correlated, σ is larger.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         means, precision = sums / counts, 1.0 / counts
@@ -249,29 +253,3 @@ def _deviations(sums: Matrix, counts: Matrix) -> Vector:
     with np.errstate(invalid="ignore", divide="ignore"):
         deviations: Vector = np.sqrt(total / enough.sum(axis=0))
     return deviations
-
-
-def columns_by_strength(course: Course, most: int) -> list[tuple[int, int]]:
-    """Return the classes and columns whose means moved most, as positions, the strongest first.
-
-    Parameters
-    ----------
-    course : Course
-        The course of an evaluation.
-    most : int
-        How many at most.
-
-    Returns
-    -------
-    list of (int, int)
-        Positions of class and column.
-    """
-    if not course.has_columns:
-        return []
-    series, d = _Series.of(course), len(course.columns)
-    n_cells = d * len(course.classes)
-    strongest = np.zeros(n_cells)
-    for length in series.lengths:
-        strongest = np.maximum(strongest, np.abs(series.compared(length)[:, :n_cells]).max(axis=0, initial=0.0))
-    order: Sequence[int] = np.argsort(-strongest, kind="stable")[:most].tolist()
-    return [(cell // d, cell % d) for cell in order if strongest[cell] > 0.0]

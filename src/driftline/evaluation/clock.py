@@ -1,4 +1,4 @@
-"""The time that a classifier counts in."""
+"""Conversion of the times of a stream to the time unit of a classifier."""
 
 from dataclasses import dataclass
 
@@ -10,19 +10,19 @@ from driftline.types import Vector
 
 @dataclass(slots=True)
 class Clock:
-    """Turns the times of a stream into those of a classifier, whose usual increment should be around one.
+    """Converts the times of a stream to those of a classifier, which expects increments of about one.
 
-    With a unit, by dividing by it. Without one, each increment is divided by the mean of those so far: rows that
-    come at regular intervals are one apart, and no later row has a say.
+    With a unit, times are divided by it. Without one, each increment is divided by the mean increment so far: rows at
+    regular intervals are one apart, and no row depends on later rows.
 
     Attributes
     ----------
     unit
-        The unit, if there is one.
+        The unit; None for the mean increment.
     latest, now
-        The stream's time and the classifier's at the latest row; NaN before the first.
+        Time of the last row, in the stream and in the classifier; NaN and 0 before the first row.
     n_increments, total
-        How many increments above zero there were, and their sum.
+        Number of positive increments, and their sum.
 
     Examples
     --------
@@ -38,14 +38,12 @@ class Clock:
     total: float = 0.0
 
     def read(self, times: Vector) -> Vector:
-        """Return the classifier's times of some rows; NaN throughout for a stream without times."""
+        """Return the times of rows for the classifier; all NaN for a stream without times."""
         if np.isnan(times).all():
             return times
         increments = np.diff(times, prepend=times[0] if np.isnan(self.latest) else self.latest)
         if not np.all(increments >= 0.0):
-            raise DataError(
-                "times must be there for all rows or none, and must not run backwards; sort the rows by time"
-            )
+            raise DataError("times must be given for all rows or none, and must not decrease; sort the rows by time")
         self.latest = float(times[-1])
         if self.unit is not None:
             return times / self.unit

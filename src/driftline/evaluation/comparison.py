@@ -1,4 +1,4 @@
-"""Several classifiers on the same stream: ranks, and whether differences are more than chance."""
+"""Comparison of several classifiers on the same stream, with significance tests."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -9,36 +9,37 @@ import numpy as np
 from scipy.stats import t as student
 
 from driftline.errors import ConfigError
-from driftline.evaluation.course import Course
+from driftline.evaluation.timeline import Timeline
 from driftline.types import Labels, Vector
 
-MOST_BATCHES = 40
-"""Batches that a stream is cut into: few, so that mistakes of different ones hardly go together."""
-LEAST_BATCHES = 10
+MAX_BATCHES = 40
+"""Number of batches that a stream is cut into; few, so that mistakes in different batches are hardly correlated."""
+MIN_BATCHES = 10
+"""Number of batches from which on differences are tested."""
 
 K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A classifier among others.
+    """The place of a classifier among others.
 
     Attributes
     ----------
     name
-        What it is called.
+        Name of the classifier.
     rank
-        1 for the smallest error; equal errors share the mean of their ranks.
+        1 for the smallest error; equal errors get the mean of their ranks.
     error
         Share of wrong predictions.
     behind
-        By how much its error is larger than the best one's.
+        Its error minus the smallest error.
     low, high
-        Confidence interval of that, at 95 % for all pairs of classifiers together; None for the best, and where the
-        stream is too short.
+        Confidence interval of that difference, at 95 % for all pairs of classifiers together; None for the best
+        classifier, and if the stream is too short.
     p
-        How probable it would be to see two as far apart if both erred equally often; corrected for the number of pairs
-        (Holm), as the best is known only afterwards. None as above.
+        The p-value: the probability of a difference at least as large if both classifiers had the same error. It is
+        corrected for the number of pairs (Holm), because the best is known only afterwards. None as above.
     """
 
     name: str
@@ -50,18 +51,18 @@ class Comparison:
     p: float | None
 
 
-def compare(courses: Mapping[str, Course]) -> list[Comparison]:
+def compare(timelines: Mapping[str, Timeline]) -> list[Comparison]:
     """Rank classifiers by their errors on the same rows, and compare each with the best.
 
-    Errors of neighbouring rows go together, so that single rows are no independent trials. The stream is cut into up
-    to 40 batches; the differences of errors between two classifiers, batch by batch, are compared with 0 by Student's
-    test, which counts batches for less where neighbouring ones are alike. On streams that are short beside the times
-    for which one classifier is ahead of another, no test can tell.
+    Errors on neighbouring rows are correlated, so that single rows are not independent trials. The stream is cut into
+    up to 40 batches, and Student's test is applied to the differences between two classifiers, batch by batch. If
+    neighbouring batches are correlated, the number of batches is reduced accordingly. On a stream in which each
+    classifier is ahead only once or twice, for a long time, no test can tell which is better.
 
     Parameters
     ----------
-    courses : mapping of str to Course
-        The courses of their evaluations, by name.
+    timelines : mapping of str to Timeline
+        The timelines of their evaluations, by name.
 
     Returns
     -------
@@ -70,21 +71,19 @@ def compare(courses: Mapping[str, Course]) -> list[Comparison]:
 
     Examples
     --------
-    >>> from driftline.evaluation import Course, compare, evaluate
+    >>> from driftline.evaluation import compare, evaluate
     >>> from driftline.registry import create
     >>> from driftline.streams import ArrayStream, RotatingGaussians
     >>> stream = ArrayStream(*RotatingGaussians().sample(1000, seed=0))
-    >>> courses = {name: Course(stream.columns) for name in ("majority", "dwm")}
-    >>> for name, course in courses.items():
-    ...     run = evaluate(create(name), stream, course=course, progress=False)
-    >>> best, other = compare(courses)
+    >>> names = ("majority", "dwm")
+    >>> best, other = compare({name: evaluate(create(name), stream, progress=False).timeline for name in names})
     >>> best.name, other.p < 0.001
     ('dwm', True)
     """
-    if len({course.n_rows for course in courses.values()}) != 1:
-        raise ConfigError("courses must be of the same rows: run all classifiers to the end of the same stream")
-    errors = {name: _errors(course) for name, course in courses.items()}
-    lengths = np.array([window.n_rows for window in next(iter(courses.values())).windows(MOST_BATCHES)])
+    if len({timeline.n_rows for timeline in timelines.values()}) != 1:
+        raise ConfigError("timelines must have the same rows; run all classifiers to the end of the same stream")
+    errors = {name: _errors(timeline) for name, timeline in timelines.items()}
+    lengths = np.array([window.n_rows for window in next(iter(timelines.values())).windows(MAX_BATCHES)])
     means = {name: float(each @ lengths / lengths.sum()) for name, each in errors.items()}
     order = sorted(means, key=lambda name: means[name])
     pairs = [(better, worse) for k, better in enumerate(order) for worse in order[k + 1 :]]
@@ -104,8 +103,8 @@ def compare(courses: Mapping[str, Course]) -> list[Comparison]:
     ]
 
 
-def _errors(course: Course) -> Vector:
-    return np.array([window.mistakes / window.n_rows for window in course.windows(MOST_BATCHES)])
+def _errors(timeline: Timeline) -> Vector:
+    return np.array([window.error for window in timeline.windows(MAX_BATCHES)])
 
 
 class _Test(NamedTuple):
@@ -115,14 +114,14 @@ class _Test(NamedTuple):
 
 
 def _test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
-    """Test whether the mean difference is 0; None if there are too few batches, or the last, short one alone differs.
+    """Test whether the mean difference is 0; None with too few batches, or if only the last, short one differs.
 
-    Where batches go together as those of an autoregression with the correlation r of neighbours, n of them are worth
+    If batches are correlated as in an autoregression with the correlation r of neighbours, n of them are worth
     n(1 - r)/(1 + r) independent ones.
     """
     whole = differences[lengths == lengths[0]]
     n = len(whole)
-    if n < LEAST_BATCHES:
+    if n < MIN_BATCHES:
         return None
     mean, spread = float(differences @ lengths / lengths.sum()), float(whole.std(ddof=1))
     if spread == 0.0:
@@ -139,7 +138,7 @@ def _test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
 
 
 def _holm(values: Mapping[K, float]) -> dict[K, float]:
-    """Return p-values corrected for how many there are.
+    """Return p-values corrected for their number by Holm's method.
 
     Examples
     --------

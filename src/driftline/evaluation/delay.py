@@ -1,4 +1,4 @@
-"""When labels arrive: after some rows, after some time, or at once."""
+"""When labels arrive, and the rows that wait for them."""
 
 import heapq
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from driftline.types import Block, Indices, LabelArray, Vector
 
 @dataclass(frozen=True, slots=True)
 class TimeDelay:
-    """Labels that arrive some time after their rows, in the unit of the stream's timestamps.
+    """A delay of labels in time, in the unit of the stream's timestamps.
 
-    A label is learned before the first row that comes at its arrival or later.
+    A label is learned before the first row whose time is that of its arrival or later.
 
     Attributes
     ----------
@@ -30,54 +30,54 @@ class TimeDelay:
     amount: float | Sequence[float]
 
 
-class Schedule(Protocol):
-    """Turns rows into moments: when a label is due, and what moment it is when a row comes."""
+class LabelSchedule(Protocol):
+    """When labels arrive, on a scale of rows or of time."""
 
     def due(self, row: int, time: float) -> float:
-        """Return the moment at which the label of a row arrives."""
+        """Return when the label of a row arrives."""
 
     def now(self, row: int, time: float) -> float:
-        """Return the moment just before a row is predicted."""
+        """Return the current position on the scale, just before a row is predicted."""
 
     def check(self, first: int, times: Vector) -> None:
-        """Refuse rows, the first of which has a position, for whose labels it cannot say when they come."""
+        """Raise DataError if the arrival of some labels is not defined; `first` is the position of the first row."""
 
 
 class RowSchedule:
-    """Labels that arrive after their row and `delay` more have been predicted."""
+    """Labels arrive after their row and `delay` more rows were predicted."""
 
     def __init__(self, delay: int | Indices) -> None:
         self._delay = delay
 
     def due(self, row: int, time: float) -> float:
-        """Return the moment at which the label of a row arrives."""
+        """Return when the label of a row arrives."""
         return row + float(_of_row(self._delay, row))
 
     def now(self, row: int, time: float) -> float:
-        """Return the moment just before a row is predicted."""
+        """Return the current position on the scale, just before a row is predicted."""
         return row - 1.0
 
     def check(self, first: int, times: Vector) -> None:
-        """Refuse rows beyond the delays that were given."""
+        """Raise DataError for rows that have no delay."""
         _check_length(self._delay, first + len(times))
 
 
 class TimeSchedule:
-    """Labels that arrive some time after their row."""
+    """Labels arrive some time after their row."""
 
     def __init__(self, amount: float | Vector) -> None:
         self._amount = amount
 
     def due(self, row: int, time: float) -> float:
-        """Return the moment at which the label of a row arrives."""
+        """Return when the label of a row arrives."""
         return time + float(_of_row(self._amount, row))
 
     def now(self, row: int, time: float) -> float:
-        """Return the moment just before a row is predicted."""
+        """Return the current position on the scale, just before a row is predicted."""
         return time
 
     def check(self, first: int, times: Vector) -> None:
-        """Refuse rows without times, and those beyond the delays that were given."""
+        """Raise DataError for rows that have no time or no delay."""
         if np.isnan(times).any():
             raise DataError("delay=TimeDelay(…) needs a stream with timestamps, and this one has none")
         _check_length(self._amount, first + len(times))
@@ -92,7 +92,7 @@ def _check_length(delays: Any, n_rows: int) -> None:
         raise DataError(f"delay has {len(delays)} values and the stream more rows; give one for each row, or a limit")
 
 
-def schedule(delay: int | Sequence[int] | TimeDelay) -> Schedule:
+def label_schedule(delay: int | Sequence[int] | TimeDelay) -> LabelSchedule:
     """Return the schedule that `delay` describes.
 
     Parameters
@@ -102,8 +102,8 @@ def schedule(delay: int | Sequence[int] | TimeDelay) -> Schedule:
 
     Returns
     -------
-    Schedule
-        When labels are due.
+    LabelSchedule
+        When labels arrive.
     """
     values = np.asarray(delay.amount if isinstance(delay, TimeDelay) else delay)
     kinds = "iuf" if isinstance(delay, TimeDelay) else "iu"
@@ -117,15 +117,15 @@ def schedule(delay: int | Sequence[int] | TimeDelay) -> Schedule:
 
 
 @dataclass(slots=True)
-class Pending:
-    """Rows whose labels have not arrived, by the moment at which they will."""
+class PendingLabels:
+    """Rows whose labels have not arrived yet, ordered by when they will."""
 
     heap: list[tuple[float, int, Vector, Any, float]] = field(default_factory=list)
-    """Each: when due, row, its values, its label, its time. Rows differ, so that what follows is never compared."""
+    """Tuples of arrival, row, values, label and time. Rows are unique, so that no values are ever compared."""
     latest: float = -np.inf
     """Time of the latest row learned."""
     asked: int = 0
-    """How many rows the classifier was asked about since it last learned."""
+    """Number of rows predicted since the classifier last learned."""
     has_waited: bool = False
     """Whether a row was ever predicted while the label of an earlier one was missing."""
 
@@ -133,13 +133,13 @@ class Pending:
         return len(self.heap)
 
     def push(self, due: float, row: int, block: Block) -> None:
-        """Put a block of one row away until its label is due."""
+        """Add a block of one row, whose label arrives at `due`."""
         heapq.heappush(self.heap, (due, row, block.rows[0].copy(), block.labels[0], float(block.times[0])))
 
     def pop_due(self, now: float) -> Block | None:
-        """Return the rows whose labels have arrived, in the order in which they did.
+        """Remove and return the rows whose labels have arrived, in the order of arrival.
 
-        A classifier's clock does not run backwards: a row older than one that was learned has that one's time.
+        Times never decrease: a row that is older than one already learned gets the time of that one.
         """
         arrived = []
         while self.heap and self.heap[0][0] <= now:

@@ -1,7 +1,8 @@
-"""Records of an evaluation: a row for each step, in Parquet parts that are written as they come.
+"""Records of an evaluation: one row for each step, in Parquet files that are written while it runs.
 
-Parts are named by their first and last step and written whole or not at all. Many small parts are merged into
-a larger one, which is written before they are removed: where two parts overlap, the longer one counts.
+Each file is named by its first step and the step after its last, and is written completely or not at all. Many small
+files are merged into a larger one, which is written before they are removed; where two files overlap, the longer one
+counts.
 
 Version 1 of the schema:
 
@@ -9,20 +10,20 @@ Version 1 of the schema:
 column            type      meaning
 ================  ========  =====================================================================================
 step              int64     position of the row in the stream, from 0
-time              float64   when the row came; null if the stream does not say
+time              float64   time of the row; null if the stream has no times
 label             labels    the true label: int64, float64, bool or string
-prediction        labels    what was predicted; null if the classifier knew no class yet, which counts as a mistake
-probability       float64   what the randomised rule, or a probabilistic classifier, gave to the true label; or null
+prediction        labels    predicted label; null (a mistake) if the classifier knew no class yet
+probability       float64   probability that the classifier gave to the true label; null if it has none
 bound             float64   R(U_t), the bound on the error probability; null if the classifier has none
-status            string    what the bound says: ok, empty (nothing), loose (more than guessing); or null
+status            string    ok, empty (the bound means nothing), loose (worse than guessing); or null
 charge            float64   what the step adds to the bound on accumulated mistakes; or null
 pending           int64     how many labels of earlier rows had not been learned yet
 predict_seconds   float64   time spent predicting the row
-learn_seconds     float64   time spent learning the labels that came at this step
+learn_seconds     float64   time spent learning the labels that arrived at this step
 ================  ========  =====================================================================================
 
-The charge is the bound plus the excess of the instance, and at least 1 where the bound says nothing; the bounds of the
-summary are ``min(charge, 1)``, and ``bound`` where its status is empty.
+The charge is the bound plus the excess of the instance, and at least 1 where the status is empty; the bounds in the
+summary are ``min(charge, 1)``, or ``bound`` where the status is empty.
 """
 
 import json
@@ -41,21 +42,20 @@ from driftline.utils.atomic_write import remove_leftovers, replacing
 
 VERSION = 1
 METADATA = b"driftline.records"
-MERGED_AT_ONCE = 16
-"""Parts of a level that are merged into one of the next."""
-LARGEST_PART = 2**18
-"""Most records in a part: merging holds them in memory."""
-MOST_WAITING = 2**16
-"""Records that may wait in memory to be written."""
-PART_NAME = r"\d{12}-\d{12}\.parquet"
-"""How parts are called: by their first step and the one after their last."""
-READING_ATTEMPTS = 100
+FILES_PER_MERGE = 16
+"""Number of files of one level that are merged into one of the next."""
+MAX_FILE_ROWS = 2**18
+"""Largest number of rows in a merged file, because merging holds them in memory."""
+MAX_BUFFERED_ROWS = 2**16
+"""Number of rows in memory from which on they are written."""
+FILE_NAME_PATTERN = r"\d{12}-\d{12}\.parquet"
+MAX_READ_ATTEMPTS = 100
 TIMINGS = ("predict_seconds", "learn_seconds")
-"""The columns that two runs of the same evaluation do not share."""
+"""The columns that differ between two runs of the same evaluation."""
 
 
 def arrow() -> Any:
-    """Return pyarrow, or say what to install."""
+    """Import and return pyarrow; the error says what to install."""
     try:
         import pyarrow as pa  # noqa: PLC0415  # an extra may be missing
         import pyarrow.parquet  # noqa: PLC0415
@@ -65,8 +65,8 @@ def arrow() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A file with the steps from `first` to before `end`; `level` tells how often it was merged."""
+class RecordFile:
+    """A file with the steps from `first` to before `end`; `level` is the number of merges behind it."""
 
     path: Path
     first: int
@@ -75,16 +75,16 @@ class Part:
 
 
 class RecordWriter:
-    """Writes records into a folder, a part at a time.
+    """Writes records into a folder.
 
     Parameters
     ----------
     folder : Path
-        Where to; it is made if it is not there.
+        The folder, which is created if needed.
     about : dict
-        What was run; goes into each part's metadata.
+        Description of the run, for the metadata of each file.
     start : int
-        The step to continue with: records from it on are removed.
+        The next step. Records of this step and later ones are removed.
     """
 
     def __init__(self, folder: Path, about: dict[str, Any], start: int) -> None:
@@ -92,40 +92,40 @@ class RecordWriter:
         self._folder = folder
         self._metadata = {METADATA: json.dumps({"version": VERSION} | about).encode()}
         self._next = start
-        self._waiting: list[Any] = []
+        self._buffer: list[Any] = []
         folder.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(folder, PART_NAME)
+        remove_leftovers(folder, FILE_NAME_PATTERN)
         try:
-            self._parts = self._cut(start)
-            last = self._pa.parquet.read_schema(self._parts[-1].path) if start else None
+            self._files = self._cut(start)
+            last = self._pa.parquet.read_schema(self._files[-1].path) if start else None
         except self._pa.ArrowException as error:
             raise CheckpointError(
                 f"records in {folder} are damaged ({error}); choose another folder, or begin anew in an empty one"
             ) from error
         self._label_type = None if last is None else last.field("label").type
 
-    def _cut(self, end: int) -> list[Part]:
-        """Keep the records before `end` and remove all others."""
+    def _cut(self, end: int) -> list[RecordFile]:
+        """Remove all records from step `end` on, and return the files that are left."""
         kept = []
-        for part in list_parts(self._folder):
-            if part.end <= end:
-                kept.append(part)
-            elif part.first < end:
-                table = self._pa.parquet.read_table(part.path).slice(0, end - part.first)
-                kept.append(self._write(table, part.first))
+        for file in list_record_files(self._folder):
+            if file.end <= end:
+                kept.append(file)
+            elif file.first < end:
+                table = self._pa.parquet.read_table(file.path).slice(0, end - file.first)
+                kept.append(self._write(table, file.first))
         if (kept[-1].end if kept else 0) != end:
             raise CheckpointError(
                 f"{self._folder} has records up to step {kept[-1].end if kept else 0}, and its checkpoint is at {end}: "
-                "parts were removed; choose another folder, or begin anew in an empty one"
+                "files were removed; choose another folder, or begin anew in an empty one"
             )
-        # The last first: if this is interrupted, no gap is left.
-        for part in sorted(_all_parts(self._folder), key=lambda part: -part.first):
-            if part.path not in [keep.path for keep in kept]:
-                part.path.unlink()
+        # The last file first, so that an interruption leaves no gap.
+        for file in sorted(_all_files(self._folder), key=lambda file: -file.first):
+            if file.path not in [keep.path for keep in kept]:
+                file.path.unlink()
         return kept
 
     def add(self, block: Block, predictions: Predictions, pending: LabelArray) -> None:
-        """Take the records of some steps, to be written at the next flush."""
+        """Buffer the records of some steps until the next flush."""
         pa, n = self._pa, len(block.rows)
         self._label_type = self._label_type or label_type(pa, block.labels)
         columns = {
@@ -141,11 +141,11 @@ class RecordWriter:
             "predict_seconds": predictions.predict_seconds,
             "learn_seconds": predictions.learn_seconds,
         }
-        self._waiting.append(pa.table(columns))
+        self._buffer.append(pa.table(columns))
         self._next += n
 
     def _labels(self, what: str, labels: LabelArray) -> Any:
-        """Return labels as a column, whose type the first of them has decided."""
+        """Return labels as a column of the type of the first labels."""
         plain = labels.tolist() if labels.dtype == object else labels
         try:
             return self._pa.array(plain, self._label_type)
@@ -157,35 +157,35 @@ class RecordWriter:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many records wait that they should be written."""
-        return bool(sum(table.num_rows for table in self._waiting) >= MOST_WAITING)
+        """Whether the buffer should be written."""
+        return bool(sum(table.num_rows for table in self._buffer) >= MAX_BUFFERED_ROWS)
 
     def flush(self) -> None:
-        """Write what waits, and merge parts where they have become many."""
-        if not self._waiting:
+        """Write the buffer, and merge files if there are many."""
+        if not self._buffer:
             return
-        table = self._pa.concat_tables(self._waiting)
-        part = self._write(table, self._next - table.num_rows)
-        self._waiting = []  # only now: if the disk is full, they wait on, and no checkpoint runs ahead of them
-        self._parts.append(part)
-        while self._is_due(last := self._parts[-MERGED_AT_ONCE:]):
-            tables = [self._pa.parquet.read_table(part.path) for part in last]
+        table = self._pa.concat_tables(self._buffer)
+        file = self._write(table, self._next - table.num_rows)
+        self._buffer = []  # only now: if the disk is full they stay buffered, and no checkpoint is ahead of the records
+        self._files.append(file)
+        while self._should_merge(last := self._files[-FILES_PER_MERGE:]):
+            tables = [self._pa.parquet.read_table(file.path) for file in last]
             merged = self._write(self._pa.concat_tables(tables), last[0].first, last[0].level + 1)
-            self._parts[-MERGED_AT_ONCE:] = [merged]
-            for part in last:
-                part.path.unlink()
+            self._files[-FILES_PER_MERGE:] = [merged]
+            for file in last:
+                file.path.unlink()
 
     @staticmethod
-    def _is_due(parts: list[Part]) -> bool:
-        same_level = len({part.level for part in parts}) == 1
-        return len(parts) == MERGED_AT_ONCE and same_level and parts[-1].end - parts[0].first <= LARGEST_PART
+    def _should_merge(files: list[RecordFile]) -> bool:
+        same_level = len({file.level for file in files}) == 1
+        return len(files) == FILES_PER_MERGE and same_level and files[-1].end - files[0].first <= MAX_FILE_ROWS
 
-    def _write(self, table: Any, first: int, level: int = 0) -> Part:
+    def _write(self, table: Any, first: int, level: int = 0) -> RecordFile:
         end = first + table.num_rows
         path = self._folder / f"{first:012d}-{end:012d}.parquet"
         with replacing(path) as file:
             self._pa.parquet.write_table(table.replace_schema_metadata(self._metadata), file)
-        return Part(path, first, end, level)
+        return RecordFile(path, first, end, level)
 
 
 def _nullable(pa: Any, values: Vector) -> Any:
@@ -201,27 +201,27 @@ def label_type(pa: Any, labels: LabelArray) -> Any:
     return kinds[kind]
 
 
-def list_parts(folder: Path) -> list[Part]:
-    """Return the parts that together hold each step once, in order."""
-    parts: list[Part] = []
-    for part in sorted(_all_parts(folder), key=lambda part: (part.first, -part.end)):
-        expected = parts[-1].end if parts else 0
-        if part.end <= expected:  # a piece of a merged part
+def list_record_files(folder: Path) -> list[RecordFile]:
+    """Return the files that together contain each step once, in order."""
+    files: list[RecordFile] = []
+    for file in sorted(_all_files(folder), key=lambda file: (file.first, -file.end)):
+        expected = files[-1].end if files else 0
+        if file.end <= expected:  # it was merged into the previous file
             continue
-        if part.first != expected:
+        if file.first != expected:
             raise CheckpointError(
-                f"{folder} has records up to step {expected} and from step {part.first} on: parts were removed or come "
+                f"{folder} has records up to step {expected} and from step {file.first} on: files were removed or come "
                 "from another run; choose another folder"
             )
-        parts.append(part)
-    return parts
+        files.append(file)
+    return files
 
 
-def _all_parts(folder: Path) -> Iterator[Part]:
+def _all_files(folder: Path) -> Iterator[RecordFile]:
     for path in folder.glob("*.parquet"):
-        if re.fullmatch(PART_NAME, path.name):
+        if re.fullmatch(FILE_NAME_PATTERN, path.name):
             first, _, end = path.stem.partition("-")
-            yield Part(path, int(first), int(end))
+            yield RecordFile(path, int(first), int(end))
 
 
 def read_records(folder: str | os.PathLike[str]) -> Any:
@@ -235,9 +235,9 @@ def read_records(folder: str | os.PathLike[str]) -> Any:
     Returns
     -------
     pyarrow.Table
-        A row for each step, in order; see `driftline.evaluation.records` for the columns.
+        One row for each step, in order; see `driftline.evaluation.records` for the columns.
     """
-    tables = _read_parts(arrow(), Path(folder) / "records")
+    tables = _read_files(arrow(), Path(folder) / "records")
     newest = json.loads((tables[-1].schema.metadata or {}).get(METADATA, b"{}"))
     if newest.get("version", 0) > VERSION:
         raise DataError(
@@ -246,16 +246,16 @@ def read_records(folder: str | os.PathLike[str]) -> Any:
     return arrow().concat_tables(tables)
 
 
-def _read_parts(pa: Any, folder: Path) -> list[Any]:
-    """Read all parts; where the run goes on and merges some meanwhile, look again."""
-    for _ in range(READING_ATTEMPTS):
-        parts = list_parts(folder)
-        if not parts:
-            raise DataError(f"{folder} has no records of an evaluation; name the folder that was given as `checkpoint`")
+def _read_files(pa: Any, folder: Path) -> list[Any]:
+    """Read all files, again if the run is still going on and has merged some meanwhile."""
+    for _ in range(MAX_READ_ATTEMPTS):
+        files = list_record_files(folder)
+        if not files:
+            raise DataError(f"{folder} has no records of an evaluation; pass the folder that was given as `checkpoint`")
         try:
-            return [pa.parquet.read_table(part.path) for part in parts]
+            return [pa.parquet.read_table(file.path) for file in files]
         except FileNotFoundError:
             continue
         except (OSError, pa.ArrowException) as error:
-            raise DataError(f"{folder} has a damaged part ({error}); run the evaluation again") from error
-    raise DataError(f"{folder} changes faster than it can be read; wait until the evaluation is done")
+            raise DataError(f"{folder} has a damaged file ({error}); run the evaluation again") from error
+    raise DataError(f"{folder} changes faster than it can be read; wait until the evaluation has finished")

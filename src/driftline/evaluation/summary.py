@@ -1,6 +1,5 @@
-"""What an evaluation comes to: sums kept while it runs, and the figures they give."""
+"""The summary of an evaluation, and the sums from which it is computed."""
 
-from array import array
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,66 +10,43 @@ from driftline.core.bounds import MistakeBound
 from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
 
 ROUNDING = 1e-9
-"""What sums of the same figures may differ by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Means over some consecutive steps.
-
-    Attributes
-    ----------
-    first, n_rows
-        The first step, and how many.
-    error
-        Share of wrong predictions.
-    expected_error
-        Mean probability that the randomised rule errs; None for a classifier without probabilities.
-    bound
-        Mean bound, as in `Summary`; None for a classifier without bounds.
-    """
-
-    first: int
-    n_rows: int
-    error: float
-    expected_error: float | None
-    bound: float | None
+"""Relative difference of two sums that is ignored as rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures of an evaluation. Those that a classifier has no part in are None.
+    """The figures of an evaluation. A figure that does not apply to the classifier is None.
 
     Attributes
     ----------
     stream, model
-        What was evaluated on what.
+        Names of the stream and of the classifier.
     n_rows, n_classes
-        Rows evaluated, and classes that occurred among them.
+        Number of rows, and of classes that occurred among them.
     error, expected_error
-        Share of wrong predictions, and expected share of those of the randomised rule.
+        Share of wrong predictions, and expected share of wrong predictions of the randomised rule.
     majority_error, no_change_error
-        For scale: errors of always naming the most frequent class (known in hindsight), and of naming the
-        previous row's label (whether or not it would have come by then).
+        For comparison: the errors of always predicting the most frequent class (known only afterwards), and of
+        predicting the label of the previous row (even if that label had not arrived yet).
     kappa, kappa_no_change
-        Agreement beyond chance (Cohen), and the share of the no-change predictor's mistakes that is avoided.
+        Cohen's kappa, and the share of the no-change predictor's mistakes that the classifier avoids.
     mean_bound, bound_statuses
-        Mean of the bounds that enter that on mistakes; and how many steps had a bound of each status. Of AMRC they are
-        the rate bounds; of the paper's method R(U_t) plus the excess of its instance, at most 1, and negative where
-        the set was empty.
+        Mean of the bounds that the bound on mistakes is the sum of, and the number of steps with each status. These
+        are the rate bounds of AMRC; for the paper's method they are R(U_t) plus the excess of the instance, at most 1,
+        and negative where the uncertainty set was empty.
     window, windows_above_bound, windows_above_bound_deterministic
-        Rows in a window; share of the windows in which the mean expected error of the randomised rule, to which
-        the bound applies, or the error of the predictions, is above the mean bound.
+        Number of rows in a window, and the share of windows in which the mean bound is exceeded by the mean expected
+        error of the randomised rule, for which the bound is meant, or by the error of the predictions.
     mistakes, expected_mistakes, mistake_bound, delta
-        Wrong predictions; expected mistakes of the randomised rule, and their bound with probability 1 - delta. There
-        is none if labels come late and the classifier takes no note of the rows that wait: its bounds are those of
-        the last label learned, not of the row predicted.
+        Wrong predictions; expected mistakes of the randomised rule, and their bound with probability 1 - delta. The
+        bound is None if labels arrive late and the classifier has no method `observe`: its bounds are then for the
+        last learned row, not for the predicted one.
     n_unlearned
         Labels that had not arrived at the end.
     n_skipped
-        Malformed rows that the stream left out of the blocks that were read.
+        Malformed rows that the stream skipped.
     seconds, predict_seconds, learn_seconds, rows_per_second
-        Time in all, and in the classifier; throughput of the whole.
+        Time of the whole evaluation, time in the classifier, and rows per second of the whole evaluation.
     """
 
     stream: str
@@ -142,8 +118,8 @@ class Summary:
 
 
 @dataclass(slots=True)
-class Tally:
-    """Sums over the steps so far.
+class RunningTotals:
+    """Sums over all rows so far.
 
     Parameters
     ----------
@@ -155,62 +131,53 @@ class Tally:
     n_rows: int = 0
     mistakes: int = 0
     labels: Counter[Any] = field(default_factory=Counter)
-    predictions: Counter[Any] = field(default_factory=Counter)
-    changes: int = 0
+    predicted: Counter[Any] = field(default_factory=Counter)
+    label_changes: int = 0
     last_label: Any = None
     statuses: Counter[str] = field(default_factory=Counter)
     sums: Vector = field(default_factory=lambda: np.zeros(5))
-    """Of expected mistakes, bounds, charges, seconds predicting and learning."""
-    closed: "array[float]" = field(default_factory=lambda: array("d"))
-    """Of each window that is full: mistakes, sum of expected mistakes, sum of bounds."""
-    open: Vector = field(default_factory=lambda: np.zeros(3))
-    """The same, of the one under way."""
+    """Expected mistakes, bounds, charges, seconds of predicting and of learning."""
+    open_window: Vector = field(default_factory=lambda: np.zeros(3))
+    """Mistakes, expected mistakes and bounds of the window that is not full yet."""
+    n_windows: int = 0
+    n_above: int = 0
+    n_above_deterministic: int = 0
     seconds: float = 0.0
 
     def add(self, labels: LabelArray, predictions: Predictions) -> None:
-        """Count some steps."""
-        said, truth = predictions.predicted.tolist(), labels.tolist()
+        """Add rows that were predicted."""
+        truth = labels.tolist()
         wrong = differ(predictions.predicted, labels)
         expected, bounds = 1.0 - predictions.label_probabilities, counted_bounds(predictions)
         self._add_to_windows(np.column_stack([wrong, expected, bounds]))
-        self.changes += int(np.count_nonzero(differ(labels[1:], labels[:-1])))
-        self.changes += self.n_rows > 0 and truth[0] != self.last_label
+        self.label_changes += int(np.count_nonzero(differ(labels[1:], labels[:-1])))
+        self.label_changes += self.n_rows > 0 and truth[0] != self.last_label
         self.last_label = truth[-1]
         self.n_rows += len(truth)
         self.mistakes += int(np.count_nonzero(wrong))
         self.labels.update(truth)
-        self.predictions.update(said)
+        self.predicted.update(predictions.predicted.tolist())
         self.statuses.update(str(status) for status in predictions.statuses.tolist() if status is not None)
         columns = expected, bounds, predictions.total_charges, predictions.predict_seconds, predictions.learn_seconds
         self.sums = _added(self.sums, np.column_stack(columns))
 
     def _add_to_windows(self, rows: Matrix) -> None:
-        done, there = 0, self.n_rows % self.window
+        done, n_open = 0, self.n_rows % self.window
         while done < len(rows):
-            part = rows[done : done + self.window - there]
-            self.open = _added(self.open, part)
-            done, there = done + len(part), there + len(part)
-            if there == self.window:
-                self.closed.extend(self.open.tolist())
-                self.open, there = np.zeros(3), 0
+            part = rows[done : done + self.window - n_open]
+            self.open_window = _added(self.open_window, part)
+            done, n_open = done + len(part), n_open + len(part)
+            if n_open == self.window:
+                mistakes, expected, bounds = self.open_window.tolist()
+                self.n_windows += 1
+                self.n_above += is_above(expected, bounds)
+                self.n_above_deterministic += is_above(mistakes, bounds)
+                self.open_window, n_open = np.zeros(3), 0
 
     @property
     def error(self) -> float:
         """Share of wrong predictions so far."""
         return self.mistakes / max(self.n_rows, 1)
-
-    def course(self) -> list[Window]:
-        """Return the windows; the last may be shorter."""
-        left = self.n_rows % self.window
-        rows = [*self._whole().tolist(), *([self.open.tolist()] if left else [])]
-        lengths = [self.window] * (len(rows) - bool(left)) + [left] * bool(left)
-        return [
-            Window(i * self.window, n, wrong / n, _known(expected / n), _known(bound / n))
-            for i, (n, (wrong, expected, bound)) in enumerate(zip(lengths, rows, strict=True))
-        ]
-
-    def _whole(self) -> Matrix:
-        return np.array(self.closed).reshape(-1, 3)
 
     def summary(
         self, stream: str, model: str, delta: float, *, n_unlearned: int, n_skipped: int, bounds_are_late: bool
@@ -218,9 +185,9 @@ class Tally:
         """Return the figures."""
         n, error = self.n_rows, self.error
         expected, bounds, charges, predicting, learning = self.sums.tolist()
-        no_change = self.changes / (n - 1) if n > 1 else None
-        whole = self._whole()
-        has_bound = _known(bounds) is not None
+        no_change = self.label_changes / (n - 1) if n > 1 else None
+        has_bound = not np.isnan(bounds)
+        has_windows = has_bound and self.n_windows > 0
         ledger = MistakeBound(n_steps=n, total_bound=charges)
         return Summary(
             stream=stream,
@@ -228,18 +195,18 @@ class Tally:
             n_rows=n,
             n_classes=len(self.labels),
             error=error,
-            expected_error=_known(expected / n),
+            expected_error=none_if_nan(expected / n),
             majority_error=1.0 - max(self.labels.values()) / n,
             no_change_error=no_change,
             kappa=self._kappa(),
             kappa_no_change=None if not no_change else 1.0 - error / no_change,
-            mean_bound=_known(bounds / n),
+            mean_bound=none_if_nan(bounds / n),
             bound_statuses=dict(self.statuses),
             window=self.window,
-            windows_above_bound=_share_above(whole[:, 1], whole[:, 2]) if has_bound else None,
-            windows_above_bound_deterministic=_share_above(whole[:, 0], whole[:, 2]) if has_bound else None,
+            windows_above_bound=self.n_above / self.n_windows if has_windows else None,
+            windows_above_bound_deterministic=self.n_above_deterministic / self.n_windows if has_windows else None,
             mistakes=self.mistakes,
-            expected_mistakes=_known(expected),
+            expected_mistakes=none_if_nan(expected),
             mistake_bound=ledger.mistakes(delta) if has_bound and not bounds_are_late else None,
             delta=delta,
             n_unlearned=n_unlearned,
@@ -252,33 +219,33 @@ class Tally:
 
     def _kappa(self) -> float | None:
         n = self.n_rows
-        by_chance = sum(count * self.predictions[label] for label, count in self.labels.items()) / n**2
+        by_chance = sum(count * self.predicted[label] for label, count in self.labels.items()) / n**2
         return None if by_chance == 1.0 else (1.0 - self.error - by_chance) / (1.0 - by_chance)
 
 
 def counted_bounds(predictions: Predictions) -> Vector:
-    """Return the bounds with their excess, at most 1; where the set was empty, the negative number, which is none."""
+    """Return the charges, at most 1; where the uncertainty set was empty, its negative bound, or 0 if that is NaN."""
     is_empty = predictions.statuses == Status.EMPTY
-    return np.where(
-        is_empty, np.minimum(np.nan_to_num(predictions.bounds), 0.0), np.minimum(predictions.total_charges, 1.0)
-    )
+    at_most_0 = np.minimum(np.nan_to_num(predictions.bounds), 0.0)
+    return np.where(is_empty, at_most_0, np.minimum(predictions.total_charges, 1.0))
 
 
 def _added(total: Vector, rows: Matrix) -> Vector:
-    """Return a sum with rows added one after the other, the same however they were cut into slices."""
+    """Add rows one after the other, so that the sum does not depend on how they were cut into slices."""
     sums: Vector = np.cumsum(np.vstack([total, rows]), axis=0)[-1]
     return sums
 
 
 def differ(one: LabelArray, other: LabelArray) -> Flags:
-    """Compare labels of perhaps different types, None included."""
+    """Return where labels differ; they may be of different types, or None."""
     return np.asarray(one != other, dtype=bool)
 
 
-def _known(value: float) -> float | None:
+def none_if_nan(value: float) -> float | None:
+    """Return a number, or None for NaN."""
     return None if np.isnan(value) else float(value)
 
 
-def _share_above(sums: Vector, bounds: Vector) -> float | None:
-    """Return in how many windows a sum is above its bound, by more than rounding; None if there is no window."""
-    return float(np.mean(sums > bounds + ROUNDING * (1.0 + np.abs(bounds)))) if len(sums) else None
+def is_above(total: float, bound: float) -> bool:
+    """Return whether a sum is above its bound by more than rounding; False if either is NaN."""
+    return total > bound + ROUNDING * (1.0 + abs(bound))

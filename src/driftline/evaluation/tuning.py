@@ -1,4 +1,4 @@
-"""The scale of a kernel, by cross-validation in two stages."""
+"""Choice of the scale of a kernel by cross-validation in two stages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ from driftline.utils.validation import whole_number
 FIRST_STAGE = tuple(2.0**i for i in (-6, -3, 0, 3, 6))
 """The scales of the paper's first stage."""
 SECOND_STAGE = tuple(2.0**i for i in (-2, -1, 0, 1, 2))
-"""What the best of them is multiplied by in the second."""
+"""Factors for the best scale of the first stage, tried in the second stage."""
 N_FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleChoice:
-    """A scale, and what it was chosen by.
+    """A scale, and the errors by which it was chosen.
 
     Attributes
     ----------
     scale : float
-        The scale with the least error; of several, the smallest.
+        The scale with the smallest error; if there are several, the smallest scale.
     errors : dict of float to float
-        The error in cross-validation of each scale that was tried.
+        The cross-validation error of each scale that was tried.
     n_rows : int
-        How many rows of the stream it saw: the first so many.
+        Number of rows that were used, from the beginning of the stream.
     """
 
     scale: float
@@ -50,35 +50,34 @@ def choose_scale(
     n_jobs: int = 1,
     progress: bool = True,
 ) -> ScaleChoice:
-    """Choose the scale of a classifier's kernel by five-fold cross-validation, coarsely and then finely.
+    """Choose the scale of a classifier's kernel by five-fold cross-validation, first coarsely and then finely.
 
-    Rows are dealt to the folds in turn, and never shuffled. For each fold a classifier goes through the stream in
-    order: it is asked about the rows of the fold as they come, and learns the others. (Folds that are stretches of the
-    stream, asked about at the end, would judge a classifier that follows a drift by rows from long before.)
+    Rows are assigned to the folds in turn and are never shuffled. For each fold a classifier goes through the stream
+    in order: it predicts the rows of the fold and learns the others. (With contiguous folds, a classifier that follows
+    a drift would be tested on rows from a distant past.)
 
     Parameters
     ----------
     model : estimator
-        A classifier with a parameter `scale` and `partial_fit`. It is left as it is.
+        A classifier with a parameter `scale` and `partial_fit`. It is not changed.
     stream : Stream
         Labelled rows in order.
     n_rows : int, optional
-        How much of the stream may be seen: the first so many rows, which is honest if the classifier is then judged
-        on the rows after them. Without it all of the stream is seen, as in the paper, and the error on the same stream
-        profits from that.
+        Number of rows to use, from the beginning of the stream. The error of the classifier on the rows after them is
+        then unbiased. By default all rows are used, as in the paper, and the error on the same stream is optimistic.
     first_stage : sequence of float
         Scales to try; by default the paper's 2^-6, 2^-3, 1, 2^3, 2^6.
     second_stage : sequence of float
-        Multiples of the best of them to try; by default the paper's 1/4, 1/2, 1, 2, 4.
+        Factors for the best of them to try; by default the paper's 1/4, 1/2, 1, 2, 4.
     n_jobs : int, default=1
-        How many processes work at the same time; -1 for as many as there are cores.
+        Number of parallel processes; -1 for one for each core.
     progress : bool, default=True
         Whether to show a progress bar on the standard error.
 
     Returns
     -------
     ScaleChoice
-        The scale, and the errors of all that were tried.
+        The scale, and the errors of all scales that were tried.
 
     Examples
     --------
@@ -94,7 +93,7 @@ def choose_scale(
     if not can or "scale" not in model.get_params():
         raise ConfigError(f"model must be a classifier with partial_fit and a parameter scale; got {model!r}")
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise ConfigError(f"n_jobs must be a whole number, -1 for as many as there are cores; got {n_jobs!r}")
+        raise ConfigError(f"n_jobs must be a whole number, or -1 for one process for each core; got {n_jobs!r}")
     X, y = _rows(stream, n_rows)
     first, factors = _scales("first_stage", first_stage), _scales("second_stage", second_stage)
     errors: dict[float, float] = {}
@@ -115,7 +114,7 @@ def _scales(name: str, values: Sequence[float]) -> list[float]:
     given = np.asarray(values)
     are_numbers = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
     if not are_numbers or not np.all((given > 0) & (given < np.inf)):
-        raise ConfigError(f"{name} must be some positive numbers; got {values!r}")
+        raise ConfigError(f"{name} must be a sequence of positive numbers; got {values!r}")
     scales: list[float] = np.unique(given.astype(float)).tolist()
     return scales
 
@@ -143,7 +142,7 @@ def _best(errors: dict[float, float]) -> float:
 def _try(
     model: Any, X: Matrix, y: LabelArray, scales: list[float], errors: dict[float, float], n_jobs: int, bar: ProgressBar
 ) -> None:
-    """Add the errors of scales that were not tried yet."""
+    """Compute the errors of the scales that were not tried yet, and add them to `errors`."""
     new = [scale for scale in scales if scale not in errors]
     bar.advance(N_FOLDS * (len(scales) - len(new)))
     folds = range(N_FOLDS)
@@ -158,9 +157,9 @@ def _try(
 
 
 def _mistakes(model: Any, X: Matrix, y: LabelArray, fold: int) -> int:
-    """Go through the rows: count mistakes on those of the fold, and learn the others."""
+    """Count the mistakes on the rows of the fold, while learning the other rows."""
     classes = np.unique(y)
-    mistakes = int(fold == 0)  # nothing is known before the first row
+    mistakes = int(fold == 0)  # nothing was learned before the first row
     learned = 1 if fold == 0 else 0
     for t in range(fold or N_FOLDS, len(X), N_FOLDS):
         model.partial_fit(X[learned:t], y[learned:t], classes=classes)

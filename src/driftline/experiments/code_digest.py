@@ -11,7 +11,7 @@ import driftline
 from driftline import registry
 
 COMMON_CODE = (
-    "driftline.evaluation.run",
+    "driftline.evaluation.evaluation_run",
     "driftline.evaluation.summary",
     "driftline.evaluation.tuning",
     "driftline.experiments.experiment_runs",

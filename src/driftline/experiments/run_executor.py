@@ -14,8 +14,8 @@ from typing import Any, Self
 from joblib import Parallel, delayed, parallel_config
 
 from driftline.errors import BusyError, CheckpointError, ConfigError, DriftlineError, MissingExtraError
-from driftline.evaluation.checkpoint import held
-from driftline.evaluation.records import arrow, list_parts
+from driftline.evaluation.records import arrow, list_record_files
+from driftline.evaluation.run_checkpoint import locked_folder
 from driftline.experiments.code_digest import code_digest, is_stale
 from driftline.experiments.experiment_runs import ExperimentRun
 from driftline.experiments.result_store import KeptResult, ResultStore
@@ -188,7 +188,7 @@ def active_runs(runs: Iterable[ExperimentRun], store: ResultStore, since: float)
         folder = store.unfinished_folder(run)
         try:
             if max(path.stat().st_mtime for path in (folder, *folder.glob("records"))) >= since:
-                parts = list_parts(folder / "records")
+                parts = list_record_files(folder / "records")
                 active.append(f"{run.model} on {run.stream}" + (f", row {parts[-1].end:,}" if parts else ""))
         except (OSError, CheckpointError):  # the run has just finished, or is merging its parts
             continue
@@ -219,7 +219,7 @@ def _run_and_keep(experiment: str, run: ExperimentRun, store: ResultStore) -> Ru
 def _remove_unless_busy(unfinished: Path) -> None:
     """Remove the state of a run, unless another process is doing this run."""
     if unfinished.exists():
-        with suppress(BusyError), held(unfinished):
+        with suppress(BusyError), locked_folder(unfinished):
             shutil.rmtree(unfinished)
 
 

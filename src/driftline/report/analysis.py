@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driftline.errors import ConfigError
-from driftline.evaluation import Change, Comparison, Course, Summary, compare, find_changes
+from driftline.evaluation import Change, Comparison, Summary, Timeline, compare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,20 +18,20 @@ class ReportEntry:
         Name of the classifier as shown in the report, such as "amrc".
     summary : Summary
         The summary of its evaluation.
-    course : Course
+    timeline : Timeline
         The same evaluation over time.
     finished : bool
         False if the evaluation was interrupted.
 
     Examples
     --------
-    >>> from driftline.evaluation import Course, evaluate
+    >>> from driftline.evaluation import evaluate
     >>> from driftline.registry import create
     >>> from driftline.report import ReportEntry, summary_sentences
     >>> from driftline.streams import ArrayStream, RotatingGaussians
     >>> stream = ArrayStream(*RotatingGaussians().sample(400, seed=0))
-    >>> run = evaluate(create("majority"), stream, course=Course(stream.columns), progress=False)
-    >>> for sentence in summary_sentences([ReportEntry("majority", run.summary, run.course, run.finished)])[1:]:
+    >>> run = evaluate(create("majority"), stream, progress=False)
+    >>> for sentence in summary_sentences([ReportEntry("majority", run.summary, run.timeline, run.finished)])[1:]:
     ...     print(sentence)
     It gives no bound on its error.
     No significant change was detected in the stream.
@@ -39,7 +39,7 @@ class ReportEntry:
 
     name: str
     summary: Summary
-    course: Course
+    timeline: Timeline
     finished: bool
 
 
@@ -96,16 +96,16 @@ def analyse(entries: Sequence[ReportEntry]) -> Analysis:
     if repeated:
         raise ConfigError(f"entries must have different names; got {repeated[0]!r} twice")
     for entry in entries:
-        if entry.course.n_rows != entry.summary.n_rows:
+        if entry.timeline.n_rows != entry.summary.n_rows:
             raise ConfigError(
-                f"the course and the summary of {entry.name} must be of the same evaluation; "
-                f"got {entry.course.n_rows} and {entry.summary.n_rows} rows"
+                f"the timeline and the summary of {entry.name} must be of the same evaluation; "
+                f"got {entry.timeline.n_rows} and {entry.summary.n_rows} rows"
             )
     most = max(entry.summary.n_rows for entry in entries)
-    courses = {entry.name: entry.course for entry in entries if entry.summary.n_rows == most}
+    timelines = {entry.name: entry.timeline for entry in entries if entry.summary.n_rows == most}
     return Analysis(
         entries=tuple(entries),
-        changes=find_changes(entries[0].course),
-        ranking=compare(courses) if len(courses) > 1 else [],
-        unranked=[entry for entry in entries if entry.name not in courses],
+        changes=entries[0].timeline.changes(),
+        ranking=compare(timelines) if len(timelines) > 1 else [],
+        unranked=[entry for entry in entries if entry.name not in timelines],
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline.evaluation import Change, Course, Stretch
+from driftline.evaluation import Change, Timeline, WindowStats
 from driftline.report.formatting import format_count, format_time, truncate
 from driftline.types import Vector
 
@@ -77,22 +77,22 @@ class Line:
     dash: str = "solid"
 
 
-def chart_windows(course: Course) -> list[Stretch]:
+def chart_windows(timeline: Timeline) -> list[WindowStats]:
     """Return the windows that the points of a line chart are means over."""
-    return course.windows(int(np.clip(course.n_rows // MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS)))
+    return timeline.windows(int(np.clip(timeline.n_rows // MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS)))
 
 
-def window_ends(windows: Sequence[Stretch]) -> list[int]:
+def window_ends(windows: Sequence[WindowStats]) -> list[int]:
     """Return the number of rows up to the end of each window."""
     return list(accumulate(window.n_rows for window in windows))
 
 
-def window_centres(windows: Sequence[Stretch]) -> list[float]:
+def window_centres(windows: Sequence[WindowStats]) -> list[float]:
     """Return the position of the middle of each window, in rows."""
     return [end - window.n_rows / 2 for end, window in zip(window_ends(windows), windows, strict=True)]
 
 
-def row_ranges(windows: Sequence[Stretch]) -> list[str]:
+def row_ranges(windows: Sequence[WindowStats]) -> list[str]:
     """Return the first and last row of each window, and its end time, as text."""
     return [
         f"rows {end - window.n_rows + 1:,}–{end:,}{_until(window)}"
@@ -100,19 +100,19 @@ def row_ranges(windows: Sequence[Stretch]) -> list[str]:
     ]
 
 
-def total_ranges(windows: Sequence[Stretch]) -> list[str]:
+def total_ranges(windows: Sequence[WindowStats]) -> list[str]:
     """Return the last row of each window, and its end time, as text for totals up to there."""
     return [
         f"totals up to row {end:,}{_until(window)}" for end, window in zip(window_ends(windows), windows, strict=True)
     ]
 
 
-def _until(window: Stretch) -> str:
+def _until(window: WindowStats) -> str:
     time = format_time(window.end_time)
     return time and f", until {time}"
 
 
-def window_means(windows: Sequence[Stretch], name: str) -> Vector:
+def window_means(windows: Sequence[WindowStats], name: str) -> Vector:
     """Return the mean per row of one of the sums of each window."""
     return np.array([getattr(window, name) / window.n_rows for window in windows])
 
@@ -280,7 +280,7 @@ def value_range(values: Vector) -> str:
     return f"between {np.nanmin(values):.1%} and {np.nanmax(values):.1%}"
 
 
-def point_text(windows: Sequence[Stretch]) -> str:
+def point_text(windows: Sequence[WindowStats]) -> str:
     """Return a sentence that says how many rows a point of a chart is the mean over."""
     fewer = ", the last over fewer" if windows[-1].n_rows < windows[0].n_rows else ""
     return f"Each point is the mean over {format_count(windows[0].n_rows, 'row')}{fewer}."

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from driftline.core.bounds import MistakeBound
-from driftline.evaluation import Course, Stretch
+from driftline.evaluation import Timeline, WindowStats
 from driftline.evaluation.summary import ROUNDING
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import (
@@ -48,10 +48,10 @@ MIN_CLASS_LABEL_GAP = 0.075
 
 def error_chart(analysis: Analysis) -> Chart:
     """Return the chart of errors and bounds over time."""
-    course = analysis.first.course
-    windows = chart_windows(course)
+    timeline = analysis.first.timeline
+    windows = chart_windows(timeline)
     error, expected, rates, bounds = (
-        window_means(windows, name) for name in ("mistakes", "expected", "rates", "bounds")
+        window_means(windows, name) for name in ("mistakes", "expected_mistakes", "rate_bounds", "bounds")
     )
     lines = [
         Line("bound per row", "row-bound", bounds, width=1.5, dash="dot"),
@@ -64,7 +64,7 @@ def error_chart(analysis: Analysis) -> Chart:
     lines = [line for line in lines if not np.isnan(line.values).all()]
     top = 1.08 * max(*(float(np.nanmax(line.values)) for line in lines), 0.01)
     layout = chart_layout(
-        x_range=[0, course.n_rows],
+        x_range=[0, timeline.n_rows],
         y_range=[0, top],
         yaxis={"tickformat": ".0%" if top > 0.05 else ".1%"},
         margin={"r": LABEL_MARGIN_PIXELS},
@@ -84,10 +84,11 @@ def error_chart(analysis: Analysis) -> Chart:
 
 def mistakes_chart(entry: ReportEntry) -> Chart:
     """Return the chart of total mistakes and their bound."""
-    windows, delta = entry.course.windows(MAX_TOTALS), entry.summary.delta
+    windows, delta = entry.timeline.windows(MAX_TOTALS), entry.summary.delta
     ends = window_ends(windows)
     totals = {
-        name: np.cumsum([getattr(window, name) for window in windows]) for name in ("mistakes", "expected", "charges")
+        name: np.cumsum([getattr(window, name) for window in windows])
+        for name in ("mistakes", "expected_mistakes", "charges")
     }
     has_bound = entry.summary.mistake_bound is not None
     bound = [
@@ -96,7 +97,7 @@ def mistakes_chart(entry: ReportEntry) -> Chart:
     ]
     lines = [
         Line("bound", "bound", np.array(bound)),
-        Line("expected mistakes", "expected", totals["expected"], width=1.5),
+        Line("expected mistakes", "expected", totals["expected_mistakes"], width=1.5),
         Line("mistakes", "error", totals["mistakes"], width=2.5),
     ]
     lines = [line for line in lines if not np.isnan(line.values).all()]
@@ -109,7 +110,7 @@ def mistakes_chart(entry: ReportEntry) -> Chart:
         340,
         line_traces(lines, ends, total_ranges(windows), "%{y:,.0f}"),
         chart_layout(
-            x_range=[0, entry.course.n_rows],
+            x_range=[0, entry.timeline.n_rows],
             y_range=[0, top],
             yaxis={"tickformat": ",.1~f"},
             margin={"r": LABEL_MARGIN_PIXELS},
@@ -120,11 +121,11 @@ def mistakes_chart(entry: ReportEntry) -> Chart:
 
 def class_chart(entry: ReportEntry) -> Chart:
     """Return the chart of class shares over time, with the most frequent class at the bottom."""
-    course = entry.course
-    windows = chart_windows(course)
-    x, ranges, lines = window_centres(windows), row_ranges(windows), _share_lines(course, windows)
+    timeline = entry.timeline
+    windows = chart_windows(timeline)
+    x, ranges, lines = window_centres(windows), row_ranges(windows), _share_lines(timeline, windows)
     if len(windows) == 1:  # an area needs two points
-        x, ranges = [0.0, float(course.n_rows)], ranges * 2
+        x, ranges = [0.0, float(timeline.n_rows)], ranges * 2
         lines = [replace(line, values=np.repeat(line.values, 2)) for line in lines]
     traces = line_traces(lines, x, ranges, "%{y:.1%}")
     for line, trace in zip(lines, traces[1:], strict=True):
@@ -132,7 +133,7 @@ def class_chart(entry: ReportEntry) -> Chart:
     last = np.array([line.values[-1] for line in lines])
     heights = spread_out(np.cumsum(last) - last / 2, MIN_CLASS_LABEL_GAP).tolist()
     overall = [
-        f"{format_percent(float(line.values[-1]))} {line.name}" for line in _share_lines(course, course.windows(1))
+        f"{format_percent(float(line.values[-1]))} {line.name}" for line in _share_lines(timeline, timeline.windows(1))
     ]
     return Chart(
         "classes",
@@ -140,7 +141,7 @@ def class_chart(entry: ReportEntry) -> Chart:
         320,
         traces,
         chart_layout(
-            x_range=[0, course.n_rows],
+            x_range=[0, timeline.n_rows],
             y_range=[0, 1],
             yaxis={"tickformat": ".0%"},
             margin={"r": LABEL_MARGIN_PIXELS},
@@ -149,12 +150,12 @@ def class_chart(entry: ReportEntry) -> Chart:
     )
 
 
-def _share_lines(course: Course, windows: Sequence[Stretch]) -> list[Line]:
+def _share_lines(timeline: Timeline, windows: Sequence[WindowStats]) -> list[Line]:
     """Return the shares of the most frequent classes in each window, and that of all other classes together."""
-    counts = course.class_counts(windows)
-    order = np.argsort(-course.class_counts(course.windows(1))[0], kind="stable").tolist()
+    counts = timeline.class_counts(windows)
+    order = np.argsort(-timeline.class_counts(timeline.windows(1))[0], kind="stable").tolist()
     named = order if len(order) <= MAX_CLASSES else order[: MAX_CLASSES - 1]
-    series = [(f"class {visible_text(course.classes[k])}", counts[:, k]) for k in named]
+    series = [(f"class {visible_text(timeline.classes[k])}", counts[:, k]) for k in named]
     if len(named) < len(order):
         others = counts[:, order[len(named) :]].sum(axis=1)
         series.append((f"the {len(order) - len(named)} other classes", others))
@@ -166,7 +167,7 @@ def comparison_chart(analysis: Analysis) -> Chart:
     """Return the chart of the errors of all classifiers over time, with the first classifier in front."""
     lines, traces = [], []
     for k, entry in enumerate(analysis.entries):
-        windows = chart_windows(entry.course)
+        windows = chart_windows(entry.timeline)
         colour, dash = (
             (f"c{1 + (k - 1) % (N_COLOURS - 1)}", "solid" if k < N_COLOURS else "dash") if k else ("error", "solid")
         )
@@ -183,7 +184,7 @@ def comparison_chart(analysis: Analysis) -> Chart:
         360,
         [traces[0], *traces[:0:-1]],
         chart_layout(
-            x_range=[0, max(entry.course.n_rows for entry in analysis.entries)],
+            x_range=[0, max(entry.timeline.n_rows for entry in analysis.entries)],
             y_range=[0, top],
             yaxis={"tickformat": ".0%" if top > 0.05 else ".1%"},
             margin={"r": LABEL_MARGIN_PIXELS},
@@ -195,7 +196,7 @@ def comparison_chart(analysis: Analysis) -> Chart:
 
 def calibration_chart(entry: ReportEntry) -> Chart | None:
     """Return the chart of expected errors against bounds; None for a classifier without bounds."""
-    groups = merge_bins(entry.course.bins)
+    groups = merge_bins(entry.timeline.calibration_bins)
     if not groups.size:
         return None
     rows, mistakes, bound_sums = groups

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftline.evaluation import Course, Stretch
-from driftline.evaluation.changes import LEAST_VALUES, columns_by_strength
+from driftline.evaluation import Timeline, WindowStats
+from driftline.evaluation.changes import MIN_VALUES
 from driftline.report.chart_elements import (
     Chart,
     Json,
@@ -61,40 +61,40 @@ class MeanShifts:
     """
 
     names: list[tuple[str, str]]
-    windows: list[Stretch]
+    windows: list[WindowStats]
     means: Matrix
     overall: Vector
     shifts: Matrix
 
 
-def mean_shifts(course: Course) -> MeanShifts | None:
+def mean_shifts(timeline: Timeline) -> MeanShifts | None:
     """Return how far feature means moved; None if they are not tracked, or none moved."""
-    pairs = columns_by_strength(course, MAX_ROWS)
+    pairs = timeline.moving_columns(MAX_ROWS)
     if not pairs:
         return None
     labels, columns = np.array(pairs).T
-    windows = _windows(course, labels, columns)
-    means = course.means(windows)[:, labels, columns].T
-    known = course.column_sums(windows)[1][:, labels, columns].T
-    overall = course.means(course.windows(1))[0, labels, columns]
+    windows = _windows(timeline, labels, columns)
+    means = timeline.means(windows)[:, labels, columns].T
+    known = timeline.column_sums(windows)[1][:, labels, columns].T
+    overall = timeline.means(timeline.windows(1))[0, labels, columns]
     with np.errstate(invalid="ignore", divide="ignore"):
-        shifts = (means - overall[:, np.newaxis]) / course.deviations()[labels, columns][:, np.newaxis]
+        shifts = (means - overall[:, np.newaxis]) / timeline.deviations()[labels, columns][:, np.newaxis]
     return MeanShifts(
-        [(visible_text(course.columns[column]), visible_text(course.classes[label])) for label, column in pairs],
+        [(visible_text(timeline.columns[column]), visible_text(timeline.classes[label])) for label, column in pairs],
         windows,
         means,
         overall,
-        np.where((known >= LEAST_VALUES) & np.isfinite(shifts), shifts, np.nan),
+        np.where((known >= MIN_VALUES) & np.isfinite(shifts), shifts, np.nan),
     )
 
 
-def _windows(course: Course, labels: Labels, columns: Labels) -> list[Stretch]:
+def _windows(timeline: Timeline, labels: Labels, columns: Labels) -> list[WindowStats]:
     """Return the shortest windows with which enough cells have enough values."""
     most = MAX_WINDOWS
     while True:
-        windows = course.windows(most)
-        known = course.column_sums(windows)[1][:, labels, columns]
-        if most <= MIN_WINDOWS or np.mean(known >= LEAST_VALUES) >= MIN_FILLED_SHARE:
+        windows = timeline.windows(most)
+        known = timeline.column_sums(windows)[1][:, labels, columns]
+        if most <= MIN_WINDOWS or np.mean(known >= MIN_VALUES) >= MIN_FILLED_SHARE:
             return windows
         most //= 2
 

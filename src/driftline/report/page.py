@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from driftline.errors import MissingExtraError
-from driftline.evaluation.course import MOST_WINDOWS, SHORTEST_WINDOW
+from driftline.evaluation.timeline import MAX_WINDOWS, MIN_WINDOW_ROWS
 from driftline.report.analysis import ReportEntry, analyse
 from driftline.report.formatting import format_count, format_percent, format_shift, format_time
 from driftline.report.sections import report_sections
@@ -35,13 +35,14 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
 
     Examples
     --------
-    >>> from driftline.evaluation import Course, evaluate
+    >>> from driftline.evaluation import evaluate
     >>> from driftline.registry import create
     >>> from driftline.report import ReportEntry, to_html
     >>> from driftline.streams import ArrayStream, RotatingGaussians
     >>> stream = ArrayStream(*RotatingGaussians().sample(400, seed=0))
-    >>> run = evaluate(create("majority"), stream, course=Course(stream.columns), progress=False)
-    >>> page = to_html([ReportEntry("majority", run.summary, run.course, True)], command="driftline run …", versions={})
+    >>> run = evaluate(create("majority"), stream, progress=False)
+    >>> entry = ReportEntry("majority", run.summary, run.timeline, run.finished)
+    >>> page = to_html([entry], command="driftline run …", versions={})
     >>> "majority on arrays" in page
     True
     """
@@ -98,13 +99,13 @@ def _read_template(name: str) -> str:
 
 def _facts(entry: ReportEntry, versions: Mapping[str, str]) -> dict[str, str]:
     """Return the entries of the footer by name."""
-    course, summary = entry.course, entry.summary
+    timeline, summary = entry.timeline, entry.summary
     state = "" if entry.finished else "; the run was stopped early"
     return {
         "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
         "Rows": f"{format_count(summary.n_rows, 'row')}, {format_count(summary.n_classes, 'class', 'classes')}{state}",
         "Created": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
-        "Windows": f"Sums were kept in windows of {format_count(course.length, 'row')}. Windows start with "
-        f"{SHORTEST_WINDOW} rows and are merged in pairs whenever there are {MOST_WINDOWS}. Charts show means over "
+        "Windows": f"Sums were kept in windows of {format_count(timeline.window_length, 'row')}. Windows start with "
+        f"{MIN_WINDOW_ROWS} rows and are merged in pairs whenever there are {MAX_WINDOWS}. Charts show means over "
         "several windows where single ones are too noisy.",
     }

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from driftline.evaluation.changes import LEAST_VALUES
+from driftline.evaluation.changes import MIN_VALUES
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import Chart, chart_windows, point_text
 from driftline.report.charts import calibration_chart, class_chart, comparison_chart, error_chart, mistakes_chart
@@ -55,7 +55,7 @@ def _error(analysis: Analysis) -> Section:
     if analysis.changes:
         text += "Dotted lines mark the changes listed below, by number. "
     title = "Error over time" if entry.summary.mean_bound is None else "Error over time and its bound"
-    return Section("error", title, text + point_text(chart_windows(entry.course)), error_chart(analysis))
+    return Section("error", title, text + point_text(chart_windows(entry.timeline)), error_chart(analysis))
 
 
 def _mistakes(entry: ReportEntry) -> Section:
@@ -76,13 +76,13 @@ def _mistakes(entry: ReportEntry) -> Section:
 
 
 def _classes(entry: ReportEntry) -> Section:
-    text = f"The share of each class among the rows. {point_text(chart_windows(entry.course))}"
+    text = f"The share of each class among the rows. {point_text(chart_windows(entry.timeline))}"
     return Section("classes", "Class shares over time", text, class_chart(entry))
 
 
 def _drift(entry: ReportEntry) -> Section:
-    shifts, title = mean_shifts(entry.course), "Drift of features by class"
-    if not entry.course.has_columns:
+    shifts, title = mean_shifts(entry.timeline), "Drift of features by class"
+    if not entry.timeline.has_columns:
         text = "There are too many columns and classes to track the mean of each, so their drift is not shown."
         return Section("drift", title, text)
     if shifts is None:
@@ -91,7 +91,7 @@ def _drift(entry: ReportEntry) -> Section:
     text = (
         "The mean of a feature among the rows of a class (feature · class), minus its mean over the whole stream, in "
         "standard deviations of the feature in that class. Blue is below the mean, orange above. The strongest drift "
-        f"is at the top. Each cell is the mean over {rows}; cells with fewer than {LEAST_VALUES} values are blank."
+        f"is at the top. Each cell is the mean over {rows}; cells with fewer than {MIN_VALUES} values are blank."
     )
     return Section("drift", title, text, drift_chart(shifts))
 
@@ -112,7 +112,7 @@ def _comparison(analysis: Analysis) -> Section:
     text = (
         "The share of wrong predictions on the same rows. The distance to the best and its interval are in percentage "
         "points. p: the probability of a difference this large if both classifiers had the same error rate, corrected "
-        f"for the number of comparisons. {point_text(chart_windows(analysis.first.course))}"
+        f"for the number of comparisons. {point_text(chart_windows(analysis.first.timeline))}"
     )
     chart = comparison_chart(analysis)
     return Section("comparison", "Comparison of classifiers", text, chart, "comparison_table.html.j2")

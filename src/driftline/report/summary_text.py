@@ -15,7 +15,7 @@ from driftline.report.formatting import (
 from driftline.types import Status
 
 MAX_CHANGES = 5
-"""`find_changes` returns at most this many changes, so if it returns as many, there may be more."""
+"""`Timeline.changes` returns at most this many changes, so if it returns as many, there may be more."""
 SIGNIFICANCE_LEVEL = 0.05
 
 
@@ -34,13 +34,13 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
 
     Examples
     --------
-    >>> from driftline.evaluation import Course, evaluate
+    >>> from driftline.evaluation import evaluate
     >>> from driftline.registry import create
     >>> from driftline.report import ReportEntry, summary_sentences
     >>> from driftline.streams import ArrayStream, MovingClass
     >>> stream = ArrayStream(*MovingClass().sample(400, seed=0))
-    >>> run = evaluate(create("no-change"), stream, course=Course(stream.columns), progress=False)
-    >>> print(summary_sentences([ReportEntry("no-change", run.summary, run.course, run.finished)])[1])
+    >>> run = evaluate(create("no-change"), stream, progress=False)
+    >>> print(summary_sentences([ReportEntry("no-change", run.summary, run.timeline, run.finished)])[1])
     It gives no bound on its error.
     """
     return analysis_sentences(analyse(entries))
@@ -63,7 +63,7 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
     sentences = [
         _error_sentence(first),
         *_bound_sentences(first),
-        _change_sentence(analysis.changes, has_columns=first.course.has_columns),
+        _change_sentence(analysis.changes, has_columns=first.timeline.has_columns),
     ]
     if len(analysis.entries) > 1:
         sentences.append(_ranking_sentence(analysis))

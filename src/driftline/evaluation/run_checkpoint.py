@@ -1,7 +1,7 @@
-"""The state of an evaluation in one file: versioned, checksummed, written atomically.
+"""The checkpoint of an evaluation: one file with a version and a checksum, written atomically.
 
-The state holds the classifier, which may be any object, so it is pickled: like every pickle, a checkpoint of
-unknown origin must not be opened.
+The state contains the classifier, which may be any object, so it is pickled. As with every pickle, do not open a
+checkpoint of unknown origin.
 """
 
 import hashlib
@@ -17,17 +17,17 @@ from driftline.utils.atomic_write import remove_leftovers, replacing
 
 try:
     import fcntl
-except ModuleNotFoundError:  # Windows; nothing keeps a second run out there
+except ModuleNotFoundError:  # Windows, where a second run in the folder is not prevented
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = "driftline-run"
-VERSION = 1
-NAME = "checkpoint"
-LOCK = ".lock"
+VERSION = 2
+FILE_NAME = "checkpoint"
+LOCK_NAME = ".lock"
 
 
 def write_run(folder: Path, about: dict[str, Any], state: Any) -> None:
-    """Write what was run and how far it has come."""
+    """Write the description of a run and its state."""
     try:
         payload = pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -35,14 +35,14 @@ def write_run(folder: Path, about: dict[str, Any], state: Any) -> None:
             f"the classifier cannot be pickled ({error}); evaluate it without a checkpoint"
         ) from error
     header = {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(payload).hexdigest(), "about": about}
-    with replacing(folder / NAME) as file:
+    with replacing(folder / FILE_NAME) as file:
         file.write(json.dumps(header).encode() + b"\n")
         file.write(payload)
 
 
 def read_run(folder: Path, about: dict[str, Any]) -> Any | None:
-    """Return the state that `write_run` wrote of the same run; None if there is none."""
-    path = folder / NAME
+    """Return the state that `write_run` wrote for the same run; None if the folder has no checkpoint."""
+    path = folder / FILE_NAME
     if not path.exists():
         return None
     header, payload = _read(path)
@@ -50,12 +50,12 @@ def read_run(folder: Path, about: dict[str, Any]) -> Any | None:
     if changed:
         name = changed[0]
         raise CheckpointError(
-            f"{folder} holds a run with another {name}: {header['about'].get(name)!r}, not {about[name]!r}; "
+            f"{folder} contains a run with another {name}: {header['about'].get(name)!r}, not {about[name]!r}; "
             "resume it with the same arguments, or choose another folder"
         )
     try:
         return pickle.loads(payload)
-    except Exception as error:  # whatever the classifier's own code raises
+    except Exception as error:  # the code of the classifier may raise anything
         raise CheckpointError(
             f"{path} cannot be restored ({type(error).__name__}: {error}); resume where its classifier can be imported"
         ) from error
@@ -70,9 +70,10 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes]:
         raise CheckpointError(f"{path} is not the checkpoint of an evaluation, or is damaged ({error})") from error
     if form != FORMAT:
         raise CheckpointError(f"{path} is not the checkpoint of an evaluation: its format is {form!r}")
-    if not isinstance(version, int) or version > VERSION:
+    if version != VERSION:
         raise CheckpointError(
-            f"{path} has version {version}, and this driftline reads up to {VERSION}; upgrade driftline"
+            f"{path} has version {version} of the format, and this driftline resumes version {VERSION} only; resume it "
+            "with the driftline that wrote it, or begin anew in another folder"
         )
     if hashlib.sha256(payload).hexdigest() != digest:
         raise CheckpointError(f"{path} is damaged: its checksum does not match; begin anew in another folder")
@@ -80,11 +81,11 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Make a folder, if need be, and keep other runs out of it; the system lets go of it when the process ends."""
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Create a folder if needed, and lock it against other runs; the lock ends with the process at the latest."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = open(folder / LOCK, "wb")  # noqa: SIM115  # closed below
+        lock = open(folder / LOCK_NAME, "wb")  # noqa: SIM115  # closed below
     except OSError as error:
         raise CheckpointError(f"{folder} cannot be used for records: {error}; choose another folder") from error
     with lock:
@@ -92,6 +93,6 @@ def held(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                raise BusyError(f"another run is at work in {folder}; wait for it, or choose another") from error
-        remove_leftovers(folder, f"{NAME}|summary.json")
+                raise BusyError(f"another run is using {folder}; wait for it, or choose another folder") from error
+        remove_leftovers(folder, f"{FILE_NAME}|summary.json")
         yield

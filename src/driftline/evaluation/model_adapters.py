@@ -1,4 +1,4 @@
-"""The classifiers that can be examined, behind one interface: ours, and any with scikit-learn's `partial_fit`."""
+"""One interface for the classifiers that can be evaluated: our own, and any with scikit-learn's `partial_fit`."""
 
 import inspect
 import time
@@ -13,13 +13,13 @@ from driftline.types import Block, LabelArray, Matrix, Predictions, Vector
 
 @runtime_checkable
 class PrequentialClassifier(Protocol):
-    """A classifier that examines itself: it can take a block of rows, and predicts each before it learns it."""
+    """A classifier that takes a block of rows, and predicts each row before it learns its label."""
 
     def prequential(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Predictions:
         """Predict, then learn, row by row."""
 
     def assess(self, X: Matrix, y: LabelArray, classes: Any = None, asked: int = 0) -> Predictions:
-        """Return what is said of each row now; learns nothing. `asked` counts the rows since it last learned."""
+        """Predict each row without learning; `asked` is the number of rows predicted since the last one learned."""
 
     def partial_fit(self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None) -> Any:
         """Learn from the rows in order."""
@@ -27,37 +27,37 @@ class PrequentialClassifier(Protocol):
 
 @runtime_checkable
 class ObservingClassifier(Protocol):
-    """A classifier that wants to know which rows it is asked about, if their labels come later."""
+    """A classifier that must be told which rows were predicted, if their labels arrive later."""
 
     def observe(self, X: Matrix, classes: Any = None) -> Any:
-        """Take note of rows whose labels will come later; `classes` are those to expect, if it has learned nothing."""
+        """Register rows whose labels arrive later; `classes` are the expected classes, if nothing was learned yet."""
 
 
-class Examinee(Protocol):
-    """What the evaluation asks of a classifier. Times are in the unit that the classifier is to count in."""
+class ModelAdapter(Protocol):
+    """The methods of a classifier that the evaluation calls. Times are in the unit of the classifier."""
 
     def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
 
     def assess(self, block: Block, asked: int) -> Predictions:
-        """Return what is said of each row now; learns nothing. `asked` counts the rows since it last learned."""
+        """Predict each row without learning; `asked` is the number of rows predicted since the last one learned."""
 
     def observe(self, block: Block) -> None:
-        """Take note of rows that were assessed and whose labels will come later."""
+        """Register rows that were predicted and whose labels arrive later."""
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""
 
 
-class NativeExaminee:
-    """A classifier that examines itself, such as AMRC.
+class PrequentialAdapter:
+    """Adapter for a classifier that has `prequential` and `assess`, such as AMRC.
 
     Parameters
     ----------
     model : PrequentialClassifier
         The classifier.
     classes : ndarray or None
-        The classes to announce, if any.
+        The classes to announce; None to announce none.
     """
 
     def __init__(self, model: PrequentialClassifier, classes: LabelArray | None) -> None:
@@ -66,42 +66,44 @@ class NativeExaminee:
 
     def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
-        return self._model.prequential(block.rows, block.labels, classes=self._classes, timestamps=_given(block.times))
+        return self._model.prequential(
+            block.rows, block.labels, classes=self._classes, timestamps=_if_known(block.times)
+        )
 
     def assess(self, block: Block, asked: int) -> Predictions:
-        """Return what is said of each row now; learns nothing."""
+        """Predict each row without learning."""
         return self._model.assess(block.rows, block.labels, classes=self._classes, asked=asked)
 
     def observe(self, block: Block) -> None:
-        """Take note of rows that were assessed and whose labels will come later."""
+        """Register rows that were predicted and whose labels arrive later."""
         is_ready = self._classes is not None or hasattr(self._model, "classes_")
         if is_ready and isinstance(self._model, ObservingClassifier):
             self._model.observe(block.rows, classes=self._classes)
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""
-        self._model.partial_fit(block.rows, block.labels, classes=self._classes, timestamps=_given(block.times))
+        self._model.partial_fit(block.rows, block.labels, classes=self._classes, timestamps=_if_known(block.times))
 
 
-def _given(times: Vector) -> Vector | None:
+def _if_known(times: Vector) -> Vector | None:
     return None if np.isnan(times).all() else times
 
 
-class PartialFitExaminee:
-    """A classifier with scikit-learn's `partial_fit`, asked and taught one row at a time.
+class PartialFitAdapter:
+    """Adapter for a classifier with scikit-learn's `partial_fit`, which predicts and learns one row at a time.
 
     Parameters
     ----------
     model : estimator
         The classifier.
     classes : ndarray
-        All classes that will occur, which scikit-learn wants to know at the start.
+        All classes that will occur; scikit-learn requires them at the first call.
     """
 
     def __init__(self, model: Any, classes: LabelArray) -> None:
         self._model = model
         self._classes = classes
-        # One that knows its classes already would refuse others.
+        # A classifier that was fitted already would refuse other classes.
         announces = "classes" in inspect.signature(model.partial_fit).parameters and not hasattr(model, "classes_")
         self._announced = {"classes": classes} if announces else {}
         self._is_probabilistic = hasattr(model, "predict_proba")
@@ -117,20 +119,20 @@ class PartialFitExaminee:
                 start = time.perf_counter()
                 self.learn(row)
             except (ValueError, TypeError) as error:
-                raise DataError(f"row {t}: {_remedied(error, row)}") from error
+                raise DataError(f"row {t}: {_explanation(error, row)}") from error
             predictions.learn_seconds[0] = time.perf_counter() - start
             parts.append(predictions)
         return Predictions.concatenate(parts)
 
     def assess(self, block: Block, asked: int) -> Predictions:
-        """Return what is said of each row now; learns nothing."""
+        """Predict each row without learning."""
         start = time.perf_counter()
         n = len(block.rows)
         try:
             predicted = np.asarray(self._model.predict(block.rows))
             probabilities = self._probabilities(block) if self._is_probabilistic else np.zeros(n)
         except Exception as error:
-            # One that has learned nothing yet says so in whatever way it likes.
+            # A classifier that has learned nothing yet may raise anything.
             if self._has_learned and not isinstance(error, NotFittedError):
                 raise
             predicted, probabilities = np.full(n, None), np.zeros(n)
@@ -138,30 +140,31 @@ class PartialFitExaminee:
             raise DataError(f"predict returned an array of shape {predicted.shape} for {n} rows; expected ({n},)")
         predicted = predicted.reshape(n)
         took = np.full(n, (time.perf_counter() - start) / n)
-        given = probabilities if self._is_probabilistic else None
-        return Predictions.without_bounds(predicted, block.labels, took, np.zeros(n), given)
+        return Predictions.without_bounds(
+            predicted, block.labels, took, np.zeros(n), probabilities if self._is_probabilistic else None
+        )
 
     def observe(self, block: Block) -> None:
-        """Take no note."""
+        """No-op: these classifiers ignore pending rows."""
 
     def _probabilities(self, block: Block) -> Vector:
-        """Return the probability of the true label; 0 for a class that the model does not know, and for no number."""
-        said = self._model.predict_proba(block.rows)
+        """Return the probability of the true label; 0 for a class that the model does not know, and instead of NaN."""
+        predicted = self._model.predict_proba(block.rows)
         known = np.asarray(getattr(self._model, "classes_", self._classes)).tolist()
         positions = {label: j for j, label in enumerate(known)}
         columns = [positions.get(label) for label in block.labels.tolist()]
-        given = [0.0 if j is None else said[t, j] for t, j in enumerate(columns)]
-        probabilities: Vector = np.nan_to_num(np.array(given), nan=0.0)
+        of_label = [0.0 if j is None else predicted[t, j] for t, j in enumerate(columns)]
+        probabilities: Vector = np.nan_to_num(np.array(of_label), nan=0.0)
         return probabilities
 
     def learn(self, block: Block) -> None:
-        """Learn from the rows in order, one at a time: some estimators shuffle what they are given at once."""
+        """Learn from the rows in order, one at a time, because some estimators shuffle the rows of a call."""
         for t in range(len(block.rows)):
             self._model.partial_fit(block.rows[t : t + 1], block.labels[t : t + 1], **self._announced)
             self._has_learned = True
 
 
-def _remedied(error: Exception, row: Block) -> str:
+def _explanation(error: Exception, row: Block) -> str:
     if np.isnan(row.rows).any():
         return (
             f"it has missing values, and the classifier cannot use them ({str(error).splitlines()[0]}); fill them first"
@@ -170,27 +173,27 @@ def _remedied(error: Exception, row: Block) -> str:
 
 
 def needs_classes(model: Any) -> bool:
-    """Return whether a classifier must be told all classes at the start, as those of scikit-learn must."""
+    """Return whether all classes must be announced to a classifier at the start, as scikit-learn requires."""
     return not isinstance(model, PrequentialClassifier) or bool(getattr(model, "needs_classes", False))
 
 
-def examinee(model: Any, classes: LabelArray | None) -> Examinee:
-    """Return the model behind the interface of the evaluation.
+def adapt_model(model: Any, classes: LabelArray | None) -> ModelAdapter:
+    """Return the adapter for a model.
 
     Parameters
     ----------
     model : estimator
         The classifier.
     classes : ndarray or None
-        The classes to announce; None is only for classifiers that need no announcement.
+        The classes to announce; None only for classifiers that do not need it.
 
     Returns
     -------
-    Examinee
-        What the evaluation asks.
+    ModelAdapter
+        What the evaluation calls.
     """
     if isinstance(model, PrequentialClassifier):
-        return NativeExaminee(model, classes)
+        return PrequentialAdapter(model, classes)
     if classes is None:
         raise ConfigError(f"{type(model).__name__} needs to know its classes; pass classes=[…]")
-    return PartialFitExaminee(model, classes)
+    return PartialFitAdapter(model, classes)

@@ -1,0 +1,202 @@
+"""The loop of an evaluation: predict and learn the rows of a stream, and write records and checkpoints."""
+
+import hashlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.evaluation.clock import Clock
+from driftline.evaluation.delay import LabelSchedule, PendingLabels
+from driftline.evaluation.model_adapters import ModelAdapter
+from driftline.evaluation.records import RecordWriter
+from driftline.evaluation.run_checkpoint import write_run
+from driftline.evaluation.scheduling import InterruptHandler, SaveTimer, SliceLength, StopRequested
+from driftline.evaluation.summary import RunningTotals
+from driftline.evaluation.timeline import Timeline
+from driftline.streams import Stream
+from driftline.types import Block, Indices, Predictions, Vector
+from driftline.utils.progress import ProgressBar
+
+
+@dataclass(slots=True)
+class EvaluationState:
+    """Everything that is needed to resume an evaluation."""
+
+    model: Any
+    totals: RunningTotals
+    timeline: Timeline
+    pending: PendingLabels
+    clock: Clock
+    n_skipped: int = 0
+    last_row_digest: str = ""
+    """Digest of the last row and its label, by which a changed stream is noticed when the run is resumed."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows so far, which is the position of the next row."""
+        return self.totals.n_rows
+
+
+class EvaluationRun:
+    """Runs a classifier over a stream.
+
+    Parameters
+    ----------
+    state : EvaluationState
+        The state to begin with, which is updated.
+    classifier : ModelAdapter
+        The adapter of the state's model.
+    schedule : LabelSchedule or None
+        When labels arrive; None if each arrives at once.
+    folder : Path or None
+        Folder for records and checkpoints; None to write none.
+    about : dict
+        Description of the run.
+    """
+
+    def __init__(
+        self,
+        state: EvaluationState,
+        classifier: ModelAdapter,
+        schedule: LabelSchedule | None,
+        folder: Path | None,
+        about: dict[str, Any],
+    ) -> None:
+        self._state = state
+        self._classifier = classifier
+        self._schedule = schedule
+        self._folder = folder
+        self._about = about
+        self._records = None if folder is None else RecordWriter(folder / "records", about, state.n_rows)
+        self._length = SliceLength()
+        self._timer = SaveTimer()
+        self._is_consistent = True  # False while the classifier learns, and after it failed
+        self._save(at_once=True)  # so that a classifier that cannot be saved is refused before the first row
+
+    def process(self, stream: Stream, limit: int | None, bar: ProgressBar) -> bool:
+        """Run to the end of the stream or to the limit; return False if it was interrupted before."""
+        state, begun, last = self._state, self._state.n_rows, time.perf_counter()
+        with InterruptHandler() as interrupt, bar:
+            bar.advance(begun)
+            started = time.perf_counter()
+            slices = self._slices(stream, limit)
+            try:
+                while True:
+                    with interrupt.while_waiting():
+                        rows = next(slices, None)
+                    if rows is None:
+                        return True
+                    self._evaluate_rows(rows, stream.name)
+                    now = time.perf_counter()
+                    state.totals.seconds += now - last
+                    last = now
+                    rate = (state.n_rows - begun) / (now - started)
+                    bar.advance(len(rows.rows), f"error {state.totals.error:.1%}, {rate:,.0f} rows/s")
+                    self._save(at_once=False)
+            except StopRequested:
+                return state.n_rows == stream.n_rows  # Ctrl-C may have come after the last row
+            finally:
+                self._save(at_once=True)
+
+    def _slices(self, stream: Stream, limit: int | None) -> Iterator[Block]:
+        left = np.inf if limit is None else limit - self._state.n_rows
+        for block in self._remaining_blocks(stream):  # which checks the last row even if no row is left
+            first, end = 0, int(min(left, len(block.rows)))
+            while first < end:
+                part = slice(first, min(first + self._length.rows, end))
+                yield block.part(part)
+                first = part.stop
+            left -= end
+            if left <= 0:
+                return
+
+    def _remaining_blocks(self, stream: Stream) -> Iterator[Block]:
+        """Yield the rows that are left, after checking that the last row of the run is still in its place."""
+        state = self._state
+        seen = min(state.n_rows, 1)
+        for block in stream.blocks(state.n_rows - seen):
+            if seen and digest_of(block, 0) != state.last_row_digest:
+                raise CheckpointError(
+                    f"row {state.n_rows - 1} of {stream.name} is not the last row of the run: the stream has changed; "
+                    "begin anew in another folder"
+                )
+            state.n_skipped = getattr(stream, "n_skipped", 0)
+            if len(block.rows) > seen:
+                yield block.part(slice(seen, None))
+            seen = 0
+        state.n_skipped = getattr(stream, "n_skipped", 0)  # including those after the last block
+
+    def _evaluate_rows(self, rows: Block, source: str) -> None:
+        first, n = self._state.n_rows, len(rows.rows)
+        if self._schedule is not None:
+            self._schedule.check(first, rows.times)
+        start = time.perf_counter()
+        self._is_consistent = False
+        try:
+            clocked = replace(rows, times=self._state.clock.read(rows.times))
+            if self._schedule is None:
+                predictions, waiting = self._classifier.prequential(clocked), np.zeros(n, np.int64)
+            else:
+                predictions, waiting = self._with_late_labels(clocked, rows.times, self._schedule)
+        except ConfigError:  # about the parameters of the classifier, not about the rows
+            raise
+        except (ValueError, TypeError, AttributeError) as error:
+            place = f"row {first}" if n == 1 else f"rows {first} to {first + n - 1}"
+            counted = "" if n == 1 else "counted from the first of these, "
+            raise DataError(f"the classifier cannot use {place} of {source}: {counted}{error}") from error
+        if self._records is not None:
+            self._records.add(rows, predictions, waiting)
+        self._state.totals.add(rows.labels, predictions)
+        self._state.timeline.add(rows, predictions)
+        self._state.last_row_digest = digest_of(rows, n - 1)
+        self._is_consistent = True
+        self._length.update(n, time.perf_counter() - start)
+
+    def _with_late_labels(self, rows: Block, times: Vector, schedule: LabelSchedule) -> tuple[Predictions, Indices]:
+        """Predict each row after learning the labels that have arrived by then; `times` are those of the stream."""
+        pending, first = self._state.pending, self._state.n_rows
+        predictions, waiting = [], np.zeros(len(times), np.int64)
+        for t, row_time in enumerate(times.tolist()):
+            seconds = self._learn(schedule.now(first + t, row_time))
+            row = rows.part(slice(t, t + 1))
+            waiting[t] = len(pending)
+            pending.has_waited |= len(pending) > 0
+            predictions.append(replace(self._classifier.assess(row, pending.asked), learn_seconds=np.array([seconds])))
+            self._classifier.observe(row)
+            pending.asked += 1
+            pending.push(schedule.due(first + t, row_time), first + t, row)
+        # Labels that have arrived by now are learned here rather than before the next row, so that a run that ends
+        # with this slice has learned them too.
+        predictions[-1].learn_seconds[0] += self._learn(schedule.now(first + len(times), times[-1]))
+        return Predictions.concatenate(predictions), waiting
+
+    def _learn(self, now: float) -> float:
+        """Learn the labels that have arrived; return the seconds that it took."""
+        arrived = self._state.pending.pop_due(now)
+        if arrived is None:
+            return 0.0
+        start = time.perf_counter()
+        self._classifier.learn(arrived)
+        self._state.pending.asked = 0
+        return time.perf_counter() - start
+
+    def _save(self, *, at_once: bool) -> None:
+        if self._records is None or self._folder is None:
+            return
+        if at_once or self._timer.is_record_due() or self._records.is_full:
+            self._records.flush()
+            self._timer.records_written()
+            if self._is_consistent and (at_once or self._timer.is_checkpoint_due()):
+                start = time.perf_counter()
+                write_run(self._folder, self._about, self._state)
+                self._timer.checkpoint_written(start)
+
+
+def digest_of(block: Block, t: int) -> str:
+    """Return a digest of a row and its label."""
+    return hashlib.sha256(block.rows[t].tobytes() + repr(block.labels[t : t + 1].tolist()).encode()).hexdigest()

@@ -1,0 +1,310 @@
+"""The timeline of an evaluation: sums over windows of rows, at most 512 of them however long the stream is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from driftline.evaluation.changes import Change, ChangeSearch, search_changes
+from driftline.evaluation.summary import counted_bounds, differ
+from driftline.evaluation.window_stats import ColumnTotals, WindowStats, merge_windows, padded
+from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
+
+MAX_WINDOWS = 512
+"""Number of windows at which neighbouring windows are merged in pairs."""
+MIN_WINDOW_ROWS = 16
+"""Rows in a window before the first merge."""
+MAX_COLUMN_SUMS = 8192
+"""Columns are summed while classes × columns is at most this, because each window keeps two numbers for each."""
+N_BINS = 50
+"""Number of bins for bounds between 0 and 1."""
+MAX_ROWS_AT_ONCE = 512
+"""Rows that are added in one step, which limits the temporary memory."""
+
+
+class Timeline:
+    """An evaluation over time, as `evaluate` returns it.
+
+    Windows are 16 rows long at first. Whenever there are 512, they are merged in pairs and windows are twice as long
+    from then on. The memory is therefore limited: usually a few megabytes, and at most 70 MB with many columns and
+    classes.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the stream's columns.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the stream's columns.
+    classes : list
+        The labels, in the order of their first rows.
+    n_rows : int
+        Number of rows.
+    window_length : int
+        Rows in a window; the last window may be shorter.
+    has_columns : bool
+        Whether the columns are summed; False if classes × columns is more than 8192.
+    calibration_bins : ndarray of shape (3, 50)
+        For 50 equal bins of bounds between 0 and 1: the number of steps, their expected mistakes, and the sum of
+        their bounds.
+
+    Examples
+    --------
+    >>> from driftline import AMRC
+    >>> from driftline.evaluation import evaluate
+    >>> from driftline.streams import ArrayStream, MovingClass
+    >>> stream = ArrayStream(*MovingClass().sample(600, seed=0))
+    >>> timeline = evaluate(AMRC(features="linear"), stream, progress=False).timeline
+    >>> timeline.n_rows, sorted(timeline.classes)
+    (600, [0, 1])
+    >>> [window.n_rows for window in timeline.windows(4)]
+    [160, 160, 160, 120]
+    """
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = tuple(columns)
+        self.classes: list[Any] = []
+        self.n_rows = 0
+        self.window_length = MIN_WINDOW_ROWS
+        self.has_columns = True
+        self.calibration_bins: Matrix = np.zeros((3, N_BINS))
+        self._column_totals = ColumnTotals(len(self.columns))
+        self._windows: list[WindowStats] = []
+        self._search: ChangeSearch | None = None
+
+    def add(self, block: Block, predictions: Predictions) -> None:
+        """Add rows that were predicted.
+
+        Parameters
+        ----------
+        block : Block
+            Rows with labels.
+        predictions : Predictions
+            What the classifier said of them.
+        """
+        self._search = None
+        places = self._places(block.labels)
+        rate_bounds, expected = counted_bounds(predictions), 1.0 - predictions.label_probabilities
+        self._fill_bins(expected, rate_bounds)
+        wrong = differ(predictions.predicted, block.labels)
+        bounds = np.minimum(predictions.bounds, 1.0)
+        figures = np.column_stack([wrong, expected, bounds, rate_bounds, predictions.total_charges])
+        if self.has_columns:
+            self._column_totals.set_origin(block.rows)
+        done = 0
+        while done < len(places):
+            n, n_windows = self._next_rows(len(places) - done)
+            part = slice(done, done + n)
+            self._append(self._sum(block.part(part), places[part], figures[part], n_windows))
+            done += n
+
+    def _places(self, labels: LabelArray) -> Labels:
+        """Return the positions of labels in `classes`, after adding the new ones."""
+        values = labels.tolist()
+        self.classes = list(dict.fromkeys([*self.classes, *values]))
+        position = {label: place for place, label in enumerate(self.classes)}
+        places = np.fromiter(map(position.__getitem__, values), np.int64, len(values))
+        if self.has_columns and len(self.classes) * len(self.columns) > MAX_COLUMN_SUMS:
+            self.has_columns = False
+            self._windows = [window.without_columns() for window in self._windows]
+        return places
+
+    def _fill_bins(self, expected: Vector, bounds: Vector) -> None:
+        known = ~(np.isnan(expected) | np.isnan(bounds))
+        bins = np.clip(bounds[known] * N_BINS, 0, N_BINS - 1).astype(np.int64)
+        for row, weights in enumerate((None, expected[known], bounds[known])):
+            self.calibration_bins[row] += np.bincount(bins, weights, minlength=N_BINS)
+
+    def _next_rows(self, n_left: int) -> tuple[int, int]:
+        """Return how many rows to add next, and to how many windows they belong."""
+        length, n = self.window_length, min(n_left, MAX_ROWS_AT_ONCE)
+        n_open = self.n_rows % length
+        if n_open or n < length:
+            return min(n, length - n_open), 1
+        n_windows = min(n // length, MAX_WINDOWS - len(self._windows))
+        return n_windows * length, n_windows
+
+    def _sum(self, block: Block, places: Labels, figures: Matrix, n_windows: int) -> list[WindowStats]:
+        """Return the sums over rows that make up some windows of equal length."""
+        n, c = len(places) // n_windows, len(self.classes)
+        members = np.equal.outer(np.arange(c), places).astype(np.float64)
+        by_window = members.reshape(c, n_windows, n).transpose(1, 0, 2)
+        counts = by_window.sum(axis=2)
+        sums, known = np.zeros((2, n_windows, c, 0))
+        if self.has_columns:
+            values, missing = self._column_totals.add(block.rows, places, members)
+            sums = by_window @ values.reshape(n_windows, n, -1)
+            known = np.repeat(counts[:, :, np.newaxis], len(self.columns), axis=2)
+            if missing.any():
+                known = by_window @ ~missing.reshape(n_windows, n, -1)
+        totals = figures.reshape(n_windows, n, -1).sum(axis=1).tolist()
+        ends = block.times[n - 1 :: n].tolist()
+        return [
+            WindowStats(
+                self.n_rows + k * n,
+                n,
+                ends[k],
+                mistakes,
+                expected,
+                bounds,
+                rates,
+                charges,
+                counts[k],
+                sums[k],
+                known[k],
+            )
+            for k, (mistakes, expected, bounds, rates, charges) in enumerate(totals)
+        ]
+
+    def _append(self, windows: list[WindowStats]) -> None:
+        if self.n_rows % self.window_length:
+            self._windows[-1] += windows[0]
+        else:
+            self._windows += windows
+        self.n_rows += sum(window.n_rows for window in windows)
+        if len(self._windows) == MAX_WINDOWS and self.n_rows % self.window_length == 0:
+            self._windows = merge_windows(self._windows, 2)
+            self.window_length *= 2
+
+    def windows(self, most: int = MAX_WINDOWS) -> list[WindowStats]:
+        """Return the windows, merged until there are few enough.
+
+        Parameters
+        ----------
+        most : int, default=512
+            Largest number of windows.
+
+        Returns
+        -------
+        list of WindowStats
+            Windows of equal length, in order; the last may be shorter.
+        """
+        return merge_windows(self._windows, -(-len(self._windows) // most)) if self._windows else []
+
+    def deviations(self) -> Matrix:
+        """Return the standard deviation of each column in each class, over the whole stream.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_columns)
+            NaN where no value was known.
+        """
+        if not self.has_columns:
+            return np.full((len(self.classes), len(self.columns)), np.nan)
+        (total,) = self.windows(1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = total.column_sums / total.column_counts
+            variances = self._column_totals.squares / total.column_counts - means**2
+        return np.sqrt(np.maximum(variances, 0.0))
+
+    def means(self, windows: Sequence[WindowStats]) -> Vector:
+        """Return the mean of each column in each class, in the units of the columns.
+
+        Parameters
+        ----------
+        windows : sequence of WindowStats
+            Windows of this timeline.
+
+        Returns
+        -------
+        ndarray of shape (n_windows, n_classes, n_columns)
+            NaN where no value was known.
+        """
+        if not self.has_columns:
+            return np.full((len(windows), len(self.classes), len(self.columns)), np.nan)
+        sums, known = self.column_sums(windows)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means: Vector = self._column_totals.origin + sums / known
+        return means
+
+    def column_sums(self, windows: Sequence[WindowStats]) -> tuple[Vector, Vector]:
+        """Return the sums of the columns, after subtracting their first values, and the numbers of known values.
+
+        Parameters
+        ----------
+        windows : sequence of WindowStats
+            Windows of this timeline.
+
+        Returns
+        -------
+        sums, known : ndarray of shape (n_windows, n_classes, n_columns)
+            Without columns if they are not summed.
+        """
+        c = len(self.classes)
+        sums = np.array([padded(window.column_sums, c) for window in windows])
+        known = np.array([padded(window.column_counts, c) for window in windows])
+        return sums, known
+
+    def class_counts(self, windows: Sequence[WindowStats]) -> Matrix:
+        """Return the number of rows of each class.
+
+        Parameters
+        ----------
+        windows : sequence of WindowStats
+            Windows of this timeline.
+
+        Returns
+        -------
+        ndarray of shape (n_windows, n_classes)
+            By window and class.
+        """
+        return np.array([padded(window.class_counts, len(self.classes)) for window in windows])
+
+    def changes(self, most: int = 5) -> list[Change]:
+        """Return the rows at which the stream changed most. They are searched for once, at the first call.
+
+        For each column of each class, and for the share of each class, the mean over some windows before a row is
+        compared with the mean over as many windows after it, for 1, 2, 4, … windows. The standard error of a mean is
+        estimated from the differences between neighbouring windows, to which single or slow changes add little. A
+        change is reported if its largest shift would appear by chance in one of a hundred streams of independent rows.
+        A slow swing, such as the seasons, and a random walk are changes too. Short comparisons come first, so that
+        each change is found at its row and long comparisons do not span it.
+
+        Parameters
+        ----------
+        most : int, default=5
+            Largest number of changes.
+
+        Returns
+        -------
+        list of Change
+            The strongest changes, in the order of rows.
+
+        Examples
+        --------
+        >>> from driftline.evaluation import evaluate
+        >>> from driftline.registry import create
+        >>> from driftline.streams import AbruptDrift, ArrayStream, GaussianClasses
+        >>> stream = AbruptDrift([GaussianClasses([[0, 0], [2, 0]]), GaussianClasses([[0, 3], [2, 0]])], at=[1000])
+        >>> stream = ArrayStream(*stream.sample(2000, seed=0))
+        >>> (change,) = evaluate(create("dwm"), stream, progress=False).timeline.changes()
+        >>> abs(change.row - 1000) <= 32, change.shifts[0].feature, change.shifts[0].label
+        (True, 'x1', 0)
+        """
+        return sorted(self._searched().changes[:most], key=lambda change: change.row)
+
+    def moving_columns(self, most: int) -> list[tuple[int, int]]:
+        """Return the columns of classes whose means moved most.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of columns.
+
+        Returns
+        -------
+        list of (int, int)
+            Positions in `classes` and in `columns`, the strongest first.
+        """
+        strengths = self._searched().column_strengths
+        order: list[int] = np.argsort(-strengths, kind="stable")[:most].tolist()
+        return [divmod(cell, len(self.columns)) for cell in order if strengths[cell] > 0.0]
+
+    def _searched(self) -> ChangeSearch:
+        if self._search is None:
+            columns = self._column_totals if self.has_columns else ColumnTotals(0)
+            names = self.columns if self.has_columns else ()
+            self._search = search_changes(self._windows, self.classes, names, columns)
+        return self._search
