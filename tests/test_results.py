@@ -5,7 +5,7 @@ import pytest
 
 from accuracy import SEEDS, TASKS, run
 from driftline import AMRC
-from driftline.cli.demo import follow
+from driftline.cli.demo import run_model
 from driftline.streams import MovingClass, RotatingGaussians
 from published import AS_PUBLISHED, errors, fourier_scale
 
@@ -13,7 +13,7 @@ from published import AS_PUBLISHED, errors, fourier_scale
 @pytest.mark.parametrize("order", [1, *(pytest.param(order, marks=pytest.mark.slow) for order in (0, 2))])
 def test_on_the_synthetic_stream_the_bound_mostly_holds(order, record_property):
     """R(U_t) is above R(h_t) at most steps, not at all: the width λ knows the noise of the tracker, not its lag."""
-    paper = follow(AMRC.paper(order=order, features="linear", scaling="none"), n_steps=10_000, seed=0)
+    paper = run_model(AMRC.paper(order=order, features="linear", scaling="none"), n_steps=10_000, seed=0)
     record_property("steps with R(U_t) >= R(h_t)", paper.holds)
     record_property("mean gap", paper.gap)
     assert paper.holds >= 0.80

@@ -80,7 +80,13 @@ def out_of_range(bound, c):
 @pytest.mark.parametrize("scaling", ["running", "none"])
 @pytest.mark.parametrize(
     ("make", "options"),
-    [(linear, {}), (linear, {"order": 0}), (fourier, {}), *((widened, {"order": order}) for order in range(3))],
+    [
+        (linear, {}),
+        (fourier, {}),
+        (widened, {"order": 1}),
+        pytest.param(linear, {"order": 0}, marks=pytest.mark.slow),
+        *(pytest.param(widened, {"order": order}, marks=pytest.mark.slow) for order in (0, 2)),
+    ],
 )
 @settings(max_examples=15)
 @given(adversary=adversaries)
