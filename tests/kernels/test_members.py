@@ -114,7 +114,7 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
             ours, theirs = getattr(space._members, name), getattr(twin, name)
             assert np.allclose(ours, theirs, rtol=1e-3, atol=2e-3), (t, name)
     if plan == "growing":
-        assert space.cuts[1] > 0
+        assert space.n_cuts[1] > 0
 
 
 def test_a_cut_gives_a_member_the_memory_of_its_partner():
