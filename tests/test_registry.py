@@ -29,7 +29,13 @@ def small(name):
 
 
 @pytest.mark.parametrize("name", names())
-@pytest.mark.parametrize("labels", [[0, 1], ["ant", "bee", "cow"]], ids=["two classes", "three classes"])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param(["ant", "bee", "cow"], id="three classes"),
+        pytest.param([0, 1], id="two classes", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")  # naive Bayes begins with variances of 0
 def test_every_classifier_can_be_evaluated(name, labels):
     X, y = small_stream(n_steps=300, n_classes=len(labels))

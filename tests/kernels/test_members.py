@@ -88,7 +88,7 @@ def flipping(seed, n_steps, c, p):
     return centres[places] + 0.5 * rng.normal(size=(n_steps, p)), y, rng.exponential(size=n_steps)
 
 
-@pytest.mark.parametrize("scale", [0.0, 1.0])
+@pytest.mark.parametrize("scale", [1.0, pytest.param(0.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("c", [2, 3])
 @pytest.mark.parametrize("plan", PLANS)
 def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
