@@ -4,6 +4,7 @@ Each function draws one picture and returns what the text beside it says in numb
 """
 
 import sys
+import textwrap
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,32 @@ BLUE, ORANGE, GREEN = COLOURS[:3]
 BETWEEN = LinearSegmentedColormap.from_list("classes", [ORANGE, "white", BLUE])
 N_POINTS = 512
 """Instances of each class for a true error: a standard error of some tenths of a point."""
+PURPOSES = {"commands and results": "#FBE6CF", "methods": "#D9EAF5", "data": "#DDF1E4", "foundations": "#EEEEEE"}
+"""The colours of rooms in the picture of the architecture."""
+ROOMS = {
+    "__main__": ("commands and results", "python -m driftline"),
+    "cli": ("commands and results", "the commands: read the arguments, call the library, print and write the results"),
+    "checks": ("commands and results", "checks that every classifier for streams should pass"),
+    "experiments": ("commands and results", "the paper's tables and figures: specs, runs, stored results"),
+    "report": ("commands and results", "the HTML page and the summary sentences of an evaluation"),
+    "registry": ("methods", "classifiers by name, and saved models of any class"),
+    "evaluation": ("commands and results", "predict, record, learn: summary, timeline, checkpoints"),
+    "adapters": (
+        "methods",
+        "classifiers of other libraries for driftline, and AMRC for River and CapyMOA",
+    ),
+    "ensemble": ("methods", "AMRC(), the default: feature spaces, members with different memories, their mixture"),
+    "paper": ("methods", "AMRC.paper(), the published method: tracking, solvers"),
+    "baselines": ("methods", "the methods that AMRC is compared with"),
+    "core": ("methods", "what all methods share: interface, features, bounds, files"),
+    "streams": ("data", "labelled rows: files, catalogue, synthetic streams, arrays"),
+    "kernels": ("methods", "the arithmetic of the methods: compiled, on plain arrays"),
+    "utils": ("foundations", "argument checks, atomic writes, progress bars, interrupts"),
+    "_jit": ("foundations", "the only import of numba"),
+    "types": ("foundations", "records such as Predictions and Block, and array types"),
+    "errors": ("foundations", "DriftlineError and its kinds"),
+}
+"""The purpose and the content of each room of the import contract."""
 
 
 def new_figure(n_panels: int = 1, width: float = 4.2, height: float = 3.6) -> tuple[Figure, list[Axes]]:
@@ -230,25 +257,31 @@ def weather() -> tuple[Figure, str]:
 
 
 def architecture() -> tuple[Figure, str]:
-    """Draw the layers of the import contract: each may import from those below it."""
+    """Draw the rooms of the import contract in layers: each layer may import from those below it."""
     settings = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     rows = [[name.strip() for name in layer.split("|")] for layer in layers]
-    figure = Figure(figsize=(8.0, 0.42 * len(rows) + 0.2), facecolor="white")
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, 10), ylim=(-len(rows) - 0.1, 0.1))
+    figure = Figure(figsize=(9.6, 0.68 * len(rows) + 0.5), facecolor="white")
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, 10), ylim=(-len(rows) - 0.7, 0.05))
     axes.axis("off")
     for i, names in enumerate(rows):
-        width = 9.2 / len(names)
+        width = 9.4 / len(names)
         for j, name in enumerate(names):
-            place = (0.1 + j * width, -i - 0.9)
-            inner = name.startswith("_")
-            face = "0.93" if inner else "#DCEBF5"
-            axes.add_patch(Rectangle(place, width - 0.1, 0.72, facecolor=face, edgecolor="0.6" if inner else BLUE))
-            axes.text(place[0] + width / 2 - 0.05, -i - 0.55, name, ha="center", va="center", family="monospace")
+            left = 0.1 + j * width
+            purpose, content = ROOMS[name]
+            style = {"facecolor": PURPOSES[purpose], "edgecolor": "0.55", "linewidth": 0.8}
+            axes.add_patch(Rectangle((left, -i - 0.92), width - 0.1, 0.84, **style))
+            axes.text(left + 0.12, -i - 0.3, name, va="center", family="monospace", weight="bold", fontsize=10)
+            lines = textwrap.fill(content, width=int(12.8 * width))
+            axes.text(left + 0.12, -i - 0.46, lines, va="top", fontsize=8.5, linespacing=1.15)
     arrow = {"arrowstyle": "-|>", "color": "0.3", "linewidth": 1.2}
-    axes.annotate("", (9.6, -len(rows) + 0.2), (9.6, -0.2), arrowprops=arrow)
-    axes.text(9.8, -len(rows) / 2, "imports", rotation=-90, ha="center", va="center", color="0.3")
-    return figure, f"{len(rows)} layers"
+    axes.annotate("", (9.62, -len(rows) + 0.1), (9.62, -0.1), arrowprops=arrow)
+    axes.text(9.82, -len(rows) / 2, "may import", rotation=-90, ha="center", va="center", color="0.3")
+    for k, (purpose, colour) in enumerate(PURPOSES.items()):
+        place = (0.1 + 2.35 * k, -len(rows) - 0.5)
+        axes.add_patch(Rectangle(place, 0.25, 0.25, facecolor=colour, edgecolor="0.55", linewidth=0.8))
+        axes.text(place[0] + 0.35, place[1] + 0.12, purpose, va="center", fontsize=9)
+    return figure, f"{len(rows)} layers, {len(ROOMS)} rooms"
 
 
 PICTURES: tuple[Callable[[], tuple[Figure, str]], ...] = (

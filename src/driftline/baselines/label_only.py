@@ -41,7 +41,7 @@ class NoChange(LabelOnlyBaseline):
 
 
 class Majority(LabelOnlyBaseline):
-    """Predict the most frequent label so far; on ties and before the first label, the first class in `classes_`.
+    """Predict the most frequent label so far; on ties and before the first label, the first known class.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Majority(LabelOnlyBaseline):
 
 
 class WindowedMajority(LabelOnlyBaseline):
-    """Predict the most frequent of the last labels; on ties and before the first label, the first class in `classes_`.
+    """Predict the most frequent of the last labels; on ties and before the first label, the first known class.
 
     Parameters
     ----------

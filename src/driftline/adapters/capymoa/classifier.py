@@ -21,7 +21,7 @@ OWN_PARAMETERS = ("schema", "random_seed")
 
 
 class CapyMOAClassifier(ForeignClassifier):
-    """A CapyMOA classifier with scikit-learn's interface, for `driftline.evaluation` and for comparisons.
+    """A CapyMOA classifier with scikit-learn's interface, for `driftline.evaluation.evaluate` and for comparisons.
 
     Rows are passed to CapyMOA in order, one at a time, with NaN for missing values. All classes must be announced at
     the first call, as the evaluation does: `partial_fit(X, y, classes=…)`.

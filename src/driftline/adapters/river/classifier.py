@@ -9,7 +9,7 @@ from driftline.types import Matrix
 
 
 class RiverClassifier(ForeignClassifier):
-    """A River classifier with scikit-learn's interface, for `driftline.evaluation` and for comparisons.
+    """A River classifier with scikit-learn's interface, for `driftline.evaluation.evaluate` and for comparisons.
 
     Rows are passed to River in order, one at a time: as dictionaries of numbers by column name (x0, x1, … if there
     are no names), without missing values. Labels are passed unchanged, except that binary River models, which know
