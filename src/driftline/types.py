@@ -18,7 +18,7 @@ LabelArray = np.ndarray[Any, np.dtype[Any]]
 Flags = NDArray[np.bool_]
 State = dict[str, NDArray[np.generic]]
 
-LARGEST = 1e30
+LARGEST_VALUE = 1e30
 """The largest number that an instance or its features may hold: finite in single precision, its powers in double."""
 
 

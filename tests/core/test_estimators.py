@@ -471,7 +471,7 @@ def test_a_model_is_not_loaded_with_a_feature_map_of_another_width(make, tmp_pat
     X, y = small_stream()
     model = make(features=Repeating(2), scaling="none").partial_fit(np.clip(X, -2, 2), y)
     model.save(tmp_path / "model")
-    with pytest.raises(CheckpointError, match="load it with that one"):
+    with pytest.raises(CheckpointError, match="load it with the feature map that it was trained with"):
         type(model).load(tmp_path / "model", features=Repeating(times))
     assert_same(type(model).load(tmp_path / "model", features=Repeating(2)), model)
 

@@ -16,7 +16,15 @@ from driftline.errors import ConfigError, MissingExtraError
 from driftline.paper import PaperAMRC
 from driftline.types import Matrix
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import flag, one_of, read_labels, read_rows, real_number, source_of_seeds, whole_number
+from driftline.utils.validation import (
+    checked_random_state,
+    flag,
+    one_of,
+    read_labels,
+    read_rows,
+    real_number,
+    whole_number,
+)
 
 HIGHEST_ORDER = 1
 
@@ -177,7 +185,7 @@ class AMRC(BoundedClassifier):
         AMRC
             The estimator itself.
         """
-        with self._rolled_back_if_refused():
+        with self._first_call_rolled_back_on_error():
             if classes is not None and not self.__sklearn_is_fitted__():
                 self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
             rows = self._read_fitted(X).copy()
@@ -290,7 +298,7 @@ class AMRC(BoundedClassifier):
         if order > HIGHEST_ORDER:
             raise ConfigError(f"order must be 0 or 1; got {order} (AMRC.paper has higher ones)")
         one_of("scaling", given["scaling"], ("running", "none"))
-        source_of_seeds(given["random_state"])
+        checked_random_state(given["random_state"])
         return given | {
             "n_components": whole_number("n_components", given["n_components"], at_least=1),
             "order": order,

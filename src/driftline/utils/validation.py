@@ -10,11 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from driftline.errors import ConfigError, DataError, DataTypeError
-from driftline.types import LARGEST, LabelArray, Matrix, Vector
+from driftline.types import LARGEST_VALUE, LabelArray, Matrix, Vector
 
 LARGEST_COUNT = 2**31 - 1
 """The largest whole number that a parameter may be."""
-LONGEST = 1e15
+MAX_TIME_GAP = 1e15
 """The longest time between two instances: its powers in the filters are still finite."""
 
 
@@ -62,7 +62,7 @@ def positions(name: str, value: Any) -> list[int]:
     return places
 
 
-def source_of_seeds(value: Any) -> Any:
+def checked_random_state(value: Any) -> Any:
     """Return what scikit-learn takes as a `random_state`, or refuse it."""
     try:
         check_random_state(value)
@@ -80,7 +80,7 @@ def _is_matrix(X: Any) -> bool:
 
 
 def read_rows(X: Any) -> Matrix:
-    """Return X as a matrix of floats, none of them larger than `LARGEST` but some perhaps NaN."""
+    """Return X as a matrix of floats, none of them larger than `LARGEST_VALUE` but some perhaps NaN."""
     if not _is_matrix(X):
         _check_no_dates(X)
     try:
@@ -89,12 +89,12 @@ def read_rows(X: Any) -> Matrix:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         raise kind(f"{place}{error}") from error
-    beyond = np.argwhere(np.abs(rows) > LARGEST)
+    beyond = np.argwhere(np.abs(rows) > LARGEST_VALUE)
     if beyond.size:
         row, column = beyond[0]
         raise DataError(
             f"row {row}, column {_column_name(X, column)} of X is {rows[row, column]}; "
-            f"expected numbers up to {LARGEST:g}, not infinite, or NaN where a value is missing"
+            f"expected numbers up to {LARGEST_VALUE:g}, not infinite, or NaN where a value is missing"
         )
     return rows
 
@@ -192,10 +192,10 @@ def read_times(timestamps: Any, n_rows: int, last: float | None) -> Vector:
     if unknown.size:
         raise DataError(f"timestamp of row {unknown[0]} is {times[unknown[0]]}; expected a finite number or a date")
     before = np.concatenate([[times[0] if last is None else last], times[:-1]])
-    wrong = np.flatnonzero((times < before) | (times - before > LONGEST))
+    wrong = np.flatnonzero((times < before) | (times - before > MAX_TIME_GAP))
     if wrong.size:
         row = wrong[0]
-        order = "before" if times[row] < before[row] else f"more than {LONGEST:g} after"
+        order = "before" if times[row] < before[row] else f"more than {MAX_TIME_GAP:g} after"
         raise DataError(
             f"timestamp of row {row} is {times[row]}, {order} the one it follows ({before[row]}); "
             "sort the rows by time, in a unit of which usual increments are around one"
