@@ -199,9 +199,7 @@ class PaperLearner:
             "uncertainty/width": self.uncertainty.width,
             "solution/weights": rule.weights,
             "solution/values": np.array([rule.offset, self.solution.risk]),
-            "solution/status": np.array(
-                [Status(self.solution.status).value]
-            ),  # skops restores it as str
+            "solution/status": np.array([Status(self.solution.status).value]),  # skops restores it as str
         }
 
     def restore(self, state: State) -> None:
