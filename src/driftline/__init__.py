@@ -1,6 +1,6 @@
 """driftline: classifiers for streams that change, with a bound on their error at every step.
 
-Names are imported at their first use, so that ``import driftline`` costs nothing.
+Names are imported at their first use, so that ``import driftline`` is fast.
 """
 
 from importlib import import_module
@@ -36,7 +36,7 @@ __all__ = [
     "UncertaintySet",
 ]
 
-_HOMES = {
+_MODULES = {
     "AMRC": "ensemble",
     "CheckpointError": "errors",
     "ConfigError": "errors",
@@ -55,9 +55,9 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("driftline")
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'driftline' has no attribute {name!r}")
-    return getattr(import_module(f"driftline.{_HOMES[name]}"), name)
+    return getattr(import_module(f"driftline.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The errors driftline raises: each says what was expected, what came, and what to do."""
+"""The errors that driftline raises. A message says what was expected, what was received and what to do."""
 
 import shlex
 from dataclasses import dataclass
@@ -68,14 +68,14 @@ def _for_command_line(part: object) -> str:
 
 
 class ConfigError(DriftlineError, ValueError):
-    """A parameter has a value that cannot work."""
+    """A parameter has an invalid value."""
 
 
 class DataError(DriftlineError, ValueError):
-    """The data cannot be used; a model that was called with them is as it was before the call.
+    """The data cannot be used; the call has not changed the model.
 
-    One exception: if a row is refused only while it is learned, by a feature map of the user or by a classifier of
-    another library, then the rows before it have been learned.
+    One exception: if a row is rejected only while it is learned, by a custom feature map or by a classifier of another
+    library, then the rows before it have been learned.
     """
 
 

@@ -166,7 +166,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     estimator
         The model, an instance of the class that was saved.
     """
-    kind = read_checkpoint(path)[0].get("estimator", "AMRC")  # the first files do not name the class
+    kind = read_checkpoint(path)[0].get("estimator", "AMRC")  # the first files do not contain the name of the class
     modules = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.is_ours}
     if kind not in modules:
         raise CheckpointError(f"{path} contains a model of the class {kind}, which this version of driftline lacks")

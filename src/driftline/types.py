@@ -1,4 +1,4 @@
-"""Records that pass between the parts of driftline, and the types of the arrays in them."""
+"""Records that the parts of driftline exchange, and names for the types of arrays."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ LabelArray = np.ndarray[Any, np.dtype[Any]]
 Flags = NDArray[np.bool_]
 State = dict[str, NDArray[np.generic]]
 
-LARGEST = 1e30
-"""The largest number that an instance or its features may hold: finite in single precision, its powers in double."""
+LARGEST_VALUE = 1e30
+"""Largest allowed value in instances and features: finite in single precision, and its powers in double precision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Some rows of a stream, in order: numbers (NaN where one is missing), labels, times (NaN if there are none)."""
+    """Consecutive rows of a stream: numbers (NaN if missing), labels, and times (NaN if the stream has none)."""
 
     rows: Matrix
     labels: LabelArray
@@ -36,15 +36,14 @@ class Block:
 
 
 class Status(StrEnum):
-    """What a minimax risk says about the rule it came with."""
+    """Whether a minimax risk is a valid bound on the error of its rule."""
 
     OK = "ok"
     """The risk lies in [0, 1 - 1/c]."""
     EMPTY = "empty"
-    """The risk is negative (or no number): no distribution on the stored instances meets the constraints, and it
-    bounds nothing."""
+    """The risk is negative or NaN, and no bound: no distribution on the stored instances satisfies the constraints."""
     LOOSE = "loose"
-    """The risk is above 1 - 1/c: it still bounds the error, but guessing uniformly has a smaller bound."""
+    """The risk is above 1 - 1/c: it still bounds the error, but uniform guessing has a smaller bound."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +67,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """A rule, its worst-case error over the uncertainty set, and whether that number can be one."""
+    """A rule, its worst-case error over the uncertainty set, and whether that error is a valid bound."""
 
     rule: Rule
     risk: float
@@ -82,7 +81,7 @@ class Step:
     Attributes
     ----------
     probabilities : ndarray of shape (n_classes,)
-        The randomised rule ``h_t(·|x_t)``, for the classes known before the label came.
+        The randomised rule ``h_t(·|x_t)``, for the classes known before the label was learned.
     prediction : int
         Position in ``classes_`` of the label that the deterministic rule predicts; -1 if no class was known.
     bound : float
@@ -90,7 +89,7 @@ class Step:
     status : Status
         Whether ``bound`` lies in [0, 1 - 1/c].
     excess : float
-        (φ_x - φ)_+ at this instance: by how much the bound fails to account for it.
+        (φ_x - φ)_+ at this instance: the amount that must be added to the bound.
     label : int
         Position of the true label in ``classes_`` after the step.
     predict_seconds, learn_seconds : float
@@ -108,17 +107,17 @@ class Step:
 
     @property
     def is_new_class(self) -> bool:
-        """Whether the label had never been seen or announced: a certain mistake."""
+        """Whether the class of the label was not known before, so that the prediction is certainly wrong."""
         return self.label >= self.probabilities.size
 
     @property
     def expected_mistake(self) -> float:
-        """Probability that the randomised rule errs on this instance, 1 - h_t(y_t|x_t)."""
+        """Probability 1 - h_t(y_t|x_t) that the randomised rule is wrong at this instance."""
         return 1.0 if self.is_new_class else 1.0 - float(self.probabilities[self.label])
 
     @property
     def mistake(self) -> bool:
-        """Whether the deterministic rule errs on this instance."""
+        """Whether the prediction of the deterministic rule is wrong."""
         return self.prediction != self.label
 
 
@@ -135,21 +134,22 @@ class Predictions:
     labels : ndarray
         The true labels.
     probabilities : ndarray of shape (n_rows, n_classes)
-        Probability of each class that was known before the label came; no columns if the classifier has none.
+        Probability of each class known before the label was learned; no columns if the classifier has no probabilities.
     label_probabilities : ndarray of float
         Probability of the true label; 0 if its class was not known, NaN if the classifier has no probabilities.
     bounds : ndarray of float
         The bound on the error of the randomised rule; NaN if the classifier has no bound.
     statuses : ndarray
-        What each bound says, a `Status`; None if the classifier has no bound.
+        The `Status` of each bound; None if the classifier has no bound.
     is_void : ndarray of bool
-        Whether the bound says nothing of its row: the uncertainty set was empty, or the class of the label not known.
+        Whether the bound is void: the uncertainty set was empty, or the class of the label was not known.
     charges : ndarray of float
-        What the bound of each row adds to the bound on accumulated mistakes, at most 1; NaN without a bound.
+        Contribution of each row's bound to the bound on accumulated mistakes, at most 1; NaN without a bound.
     excesses : ndarray of float
-        What is added for the part of the row that its bound does not account for, (φ_x - φ)_+.
+        Contribution (φ_x - φ)_+ of the part of each row that its bound does not account for.
     predict_seconds, learn_seconds : ndarray of float
-        Time spent predicting each row, and learning from its label; all of it is learning if both are done at once.
+        Time spent predicting each row, and learning from its label; if both are done at once, all of it is counted as
+        learning.
     """
 
     predicted: LabelArray
@@ -169,11 +169,11 @@ class Predictions:
 
     @property
     def total_charges(self) -> Vector:
-        """What each row adds to the bound on accumulated mistakes."""
+        """Contribution of each row to the bound on accumulated mistakes."""
         return self.charges + self.excesses
 
     def steps(self) -> Iterator[Step]:
-        """Return the rows one by one, from a record of positions."""
+        """Return an iterator over the rows; the labels of the record must be positions."""
         columns = zip(
             self.probabilities,
             self.predicted.tolist(),
@@ -189,7 +189,7 @@ class Predictions:
 
     @classmethod
     def concatenate(cls, parts: Sequence["Predictions"]) -> "Predictions":
-        """Return the rows of all parts in order; classes that joined later have probability 0 in earlier parts."""
+        """Return the rows of all parts in order; classes that were added later have probability 0 in earlier parts."""
         n_classes = max(part.probabilities.shape[1] for part in parts)
         columns = {name: [getattr(part, name) for part in parts] for name in cls.__slots__}
         columns["probabilities"] = [np.pad(h, ((0, 0), (0, n_classes - h.shape[1]))) for h in columns["probabilities"]]
@@ -211,8 +211,8 @@ class Predictions:
     ) -> "Predictions":
         """Return the predictions of a learner that bounds its error, in positions of classes.
 
-        `rates` are the bounds that need not hold at every step, but on average. A row whose bound is void counts as one
-        mistake among the accumulated ones.
+        `rates` are the bounds that should hold on average, not at every step. A row whose bound is void adds one
+        mistake to the bound on accumulated mistakes.
         """
         n_classes = probabilities.shape[1]
         is_known = labels < n_classes
@@ -243,7 +243,7 @@ class Predictions:
         learn_seconds: Vector,
         label_probabilities: Vector | None = None,
     ) -> "Predictions":
-        """Return the predictions of a classifier that has no bounds, and perhaps no probabilities."""
+        """Return the predictions of a classifier without bounds, and with or without probabilities."""
         n = len(labels)
         unknown = np.full(n, np.nan)
         return cls(

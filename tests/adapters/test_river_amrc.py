@@ -257,7 +257,7 @@ def test_what_is_no_number_is_refused_by_name_and_leaves_no_trace(x, message, le
 
 
 class Limited:
-    """A feature map of the user's own, which takes no large numbers."""
+    """A custom feature map that rejects large numbers."""
 
     def start(self, n_columns):
         pass
@@ -279,7 +279,7 @@ def test_a_feature_map_of_the_users_own_takes_no_new_features_and_says_so():
     with pytest.raises(DataError, match="too large"):
         model.learn_one({"a": 5.0, "b": 1.0}, 0)
     model.learn_one({"a": 1.0}, 0)
-    with pytest.raises(ConfigError, match="columns cannot be added with a feature map of your own"):
+    with pytest.raises(ConfigError, match="columns cannot be added with a custom feature map"):
         model.learn_one({"a": 1.0, "b": 1.0}, 1)
     table = pd.DataFrame({"a": [1.0, 2.0, 5.0]})
     with pytest.raises(DataError, match="too large"):

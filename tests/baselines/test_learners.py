@@ -77,7 +77,9 @@ def test_a_file_of_another_kind_is_refused_with_its_kind(tmp_path):
     X, y = small_stream()
     Forgetron().fit(X, y).save(tmp_path / "model")
     for kind in (AMRC, PaperAMRC, AdaRaker):
-        with pytest.raises(CheckpointError, match=r"holds a model of the kind Forgetron: read it with Forgetron\.load"):
+        with pytest.raises(
+            CheckpointError, match=r"contains a model of the class Forgetron: load it with Forgetron\.load"
+        ):
             kind.load(tmp_path / "model")
 
 

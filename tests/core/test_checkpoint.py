@@ -60,7 +60,7 @@ def test_a_file_is_read_by_the_kind_that_wrote_it_or_by_the_default(tmp_path):
     assert type(PaperAMRC.load(of_paper)) is PaperAMRC
     _, of_default = saved(tmp_path, linear)
     assert type(AMRC.load(of_default)) is AMRC
-    with pytest.raises(CheckpointError, match=r"holds a model of the kind AMRC: read it with AMRC\.load"):
+    with pytest.raises(CheckpointError, match=r"contains a model of the class AMRC: load it with AMRC\.load"):
         PaperAMRC.load(of_default)
 
 
@@ -98,7 +98,7 @@ def test_times_columns_and_seeds_are_kept(tmp_path, make):
     assert np.array_equal(loaded.predict(frame), model.predict(frame))
 
 
-def test_a_feature_map_of_the_users_own_is_handed_in_again(tmp_path, make):
+def test_a_custom_feature_map_must_be_passed_to_load_again(tmp_path, make):
     X, y = small_stream()
     model, path = saved(tmp_path, make, features=LinearMap(intercept=True))
     with pytest.raises(CheckpointError, match="pass it as `features`"):
@@ -106,7 +106,7 @@ def test_a_feature_map_of_the_users_own_is_handed_in_again(tmp_path, make):
     loaded = AMRC.load(path, features=LinearMap(intercept=True))
     assert_same(loaded.partial_fit(X, y), model.partial_fit(X, y))
     saved(tmp_path, make)
-    with pytest.raises(CheckpointError, match="leave `features` out"):
+    with pytest.raises(CheckpointError, match="omit `features`"):
         AMRC.load(path, features=LinearMap())
 
 

@@ -249,7 +249,9 @@ BAD_BATCHES = {
     r"use one kind of label": lambda batch: batch.update(y=np.array(["a", "b"])[batch["y"]]),
     r"either at every call or at none": lambda batch: batch.update(timestamps=None),
     r"timestamp of row 2 is 1.0, before": lambda batch: batch.update(timestamps=[61, 62, 1] + [63] * 57),
-    r"timestamp of row 0 is 5.0, before the one it follows \(60.0\)": lambda batch: batch.update(timestamps=[5] * 60),
+    r"timestamp of row 0 is 5.0, before that of the previous row \(60.0\)": lambda batch: batch.update(
+        timestamps=[5] * 60
+    ),
     r"timestamp of row 7 is nan": lambda batch: batch.update(timestamps=[61] * 7 + [np.nan] + [62] * 52),
     r"timestamps must be 60 numbers": lambda batch: batch.update(timestamps=[61] * 59),
     r"timestamp of row 0 is 1e\+300, more than": lambda batch: batch.update(timestamps=[1e300] * 60),
@@ -471,7 +473,7 @@ def test_a_model_is_not_loaded_with_a_feature_map_of_another_width(make, tmp_pat
     X, y = small_stream()
     model = make(features=Repeating(2), scaling="none").partial_fit(np.clip(X, -2, 2), y)
     model.save(tmp_path / "model")
-    with pytest.raises(CheckpointError, match="load it with that one"):
+    with pytest.raises(CheckpointError, match="load it with the feature map that it was trained with"):
         type(model).load(tmp_path / "model", features=Repeating(times))
     assert_same(type(model).load(tmp_path / "model", features=Repeating(2)), model)
 

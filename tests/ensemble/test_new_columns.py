@@ -122,7 +122,7 @@ def test_columns_of_a_table_are_added_by_name():
 
 
 class Squares:
-    """A feature map of the user's own."""
+    """A custom feature map."""
 
     def start(self, n_columns):
         pass
@@ -145,7 +145,7 @@ def test_what_cannot_grow_says_so_and_stays_as_it_is():
             begun().add_columns(columns)
     X, y = stream()
     model = AMRC(features=Squares()).partial_fit(X, y)
-    with pytest.raises(ConfigError, match="feature map of your own"):
+    with pytest.raises(ConfigError, match="custom feature map"):
         model.add_columns(1)
     assert model.partial_fit(X, y).n_features_in_ == 3
 

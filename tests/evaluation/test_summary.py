@@ -96,7 +96,7 @@ def test_the_summary_can_be_read(tmp_path):
     text = str(evaluate(plain(**QUICK), ArrayStream(X, y, name="made up"), delay=7, window=50, progress=False).summary)
     assert text.startswith("PaperAMRC on made up\n")
     assert "error" in text
-    assert "7 labels that came too late" in text
+    assert "7 labels that had not arrived at the end" in text
     assert "of windows of 50 rows" in text
     without = str(evaluate(SGDClassifier(), ArrayStream(X, y), progress=False).summary)
     assert "at most" not in without

@@ -187,7 +187,7 @@ class ForeignClassifier(OnlineClassifier):
         ForeignClassifier
             The estimator itself.
         """
-        block = self._begin(X, y, classes, timestamps)
+        block = self._check_and_start(X, y, classes, timestamps)
         self._learner.predicts_first = False
         try:
             for _ in self._advance(block):

@@ -14,7 +14,7 @@ from driftline.core.online_classifier import OnlineClassifier
 from driftline.core.state import Stateful, nested_state, restore_parts
 from driftline.errors import ConfigError
 from driftline.types import Labels, Matrix, Predictions, State, Vector
-from driftline.utils.validation import flag, one_of, positions, real_number, source_of_seeds, whole_number
+from driftline.utils.validation import checked_random_state, flag, one_of, positions, real_number, whole_number
 
 
 class BaselineMethod(Stateful, Protocol):
@@ -133,7 +133,7 @@ CHECKS: dict[str, Check] = {
     "nominal": positions,
     "nu": _or_value(None, _fraction_or_zero),
     "period": _positive_count,
-    "random_state": lambda _, value: source_of_seeds(value),
+    "random_state": lambda _, value: checked_random_state(value),
     "rank": _fraction,
     "scale": _or_value("auto", _scale),
     "scaling": partial(one_of, words=("running", "none")),

@@ -177,7 +177,7 @@ def predict(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="The file to write: CSV, or Parquet if its name says so; - for the standard output.",
+            help="The file to write: Parquet if its name ends in .parquet, otherwise CSV; - for the standard output.",
         ),
     ] = Path("-"),
     on_bad_row: BadRows = OnBadRow.STOP,

@@ -1,4 +1,4 @@
-"""The command that compares classifiers on a stream."""
+"""The command ``driftline compare``: compare classifiers on a stream."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

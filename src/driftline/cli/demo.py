@@ -18,7 +18,7 @@ from driftline.types import Vector
 
 DELTA = 0.05
 N_WINDOWS = 10
-N_POINTS = 96
+N_POINTS_PER_CLASS = 96
 """Number of instances of each class for estimating a true error: the standard error is below 0.01."""
 DEFAULT = "AMRC()"
 MODELS: dict[str, Callable[[], BoundedClassifier]] = {
@@ -63,7 +63,7 @@ def run_model(
     iterator = model.steps(X, y, classes=[0, 1])
     steps, truth, seconds = [], np.empty(n_steps), 0.0
     for t in range(n_steps):
-        truth[t] = stream.rule_error(t + 1, model.predict_proba, n_points=N_POINTS).value
+        truth[t] = stream.rule_error(t + 1, model.predict_proba, n_points=N_POINTS_PER_CLASS).value
         start = time.perf_counter()
         steps.append(next(iterator))
         seconds += time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""The command that shows which class means are moving."""
+"""The command ``driftline explain``: show which class means are moving."""
 
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from driftline.errors import ConfigError
 from driftline.registry import load_model
 
 MIN_SURPRISE = 3.0
-"""Surprise from which on a mean is said to be moving; see `AMRC.drift`."""
+"""Smallest surprise for which a mean is shown as moving; see `AMRC.drift`."""
 FIELDS = ("label", "feature", "mean", "mean_error", "rate", "rate_error", "surprise")
 
 

@@ -1,4 +1,4 @@
-"""The command `driftline paper`: list the paper's experiments, and reproduce one or all of them."""
+"""The command ``driftline paper``: list the paper's experiments, and reproduce one or all of them."""
 
 import os
 from pathlib import Path
@@ -73,7 +73,7 @@ def reproduce(
 def _check_options(*, quick: bool, full: bool, resume: bool, run: bool, rerun_stale: bool) -> None:
     """Raise `ConfigError` if options contradict each other."""
     if not run and not resume:
-        raise ConfigError("--no-run uses only kept results, and --no-resume ignores them; choose one")
+        raise ConfigError("--no-run uses only stored results, and --no-resume ignores them; choose one")
     if not run and rerun_stale:
         raise ConfigError("--no-run does no runs, and --rerun-stale repeats those with stale results; choose one")
     if quick and full:

@@ -1,4 +1,4 @@
-"""The command that predicts the rows of a file with a saved model."""
+"""The command ``driftline predict``: predict the rows of a file with a saved model."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The command that runs a classifier over a stream."""
+"""The command ``driftline run``: run a classifier over a stream."""
 
 import json as json_format
 from collections.abc import Sequence

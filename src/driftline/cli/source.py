@@ -35,7 +35,7 @@ class ReadOptions:
 
 
 def open_source(source: str, reading: ReadOptions) -> Stream:
-    """Return the stream with a name: a file, or if there is no such file a published stream."""
+    """Return the stream for the argument SOURCE: a file, or a published stream if there is no file with that name."""
     if source == STDIN or (source and Path(source).exists()):
         return _open_file(source, reading)
     if source in catalogue.names():

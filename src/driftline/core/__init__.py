@@ -1,1 +1,1 @@
-"""What the paper's method, the default and the baselines share: estimators, features, columns, bounds, model files."""
+"""Code that all classifiers share: base estimators, feature maps, column preparation, bounds, model files."""

@@ -1,4 +1,4 @@
-"""The interface that classifiers with a bound on their own error share."""
+"""Base class of the estimators that bound their own error."""
 
 import os
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.checkpoint import read_checkpoint
 from driftline.core.features import FeatureMap, is_feature_map
-from driftline.core.online_classifier import FIRST_KIND, OnlineClassifier
+from driftline.core.online_classifier import UNNAMED_ESTIMATOR, OnlineClassifier
 from driftline.core.protocols import BoundedLearner
 from driftline.errors import CheckpointError
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Status, Step
 
 
 class BoundedClassifier(OnlineClassifier):
-    """A classifier that learns from a stream and bounds its own error; subclasses add parameters and learner."""
+    """A classifier that learns from a stream and bounds its own error; subclasses define parameters and learner."""
 
     deterministic: bool
     _learner: BoundedLearner
@@ -38,11 +38,11 @@ class BoundedClassifier(OnlineClassifier):
         iterator of Step
             The prediction for each row, with labels as positions in `classes_`.
         """
-        learned = self._advance(self._begin(X, y, classes, timestamps), batch_rows=1)
+        learned = self._advance(self._check_and_start(X, y, classes, timestamps), batch_rows=1)
         return (step for predictions in learned for step in predictions.steps())
 
     def predict(self, X: Any) -> LabelArray:
-        """Return a label for each row of X, of the deterministic or the randomised rule.
+        """Return the label that the deterministic or the randomised rule predicts for each row of X.
 
         Parameters
         ----------
@@ -52,8 +52,8 @@ class BoundedClassifier(OnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The labels. Those of the randomised rule depend on the seed, the step and the row's place in X:
-            asking twice gives the same answer.
+            The labels. Those of the randomised rule depend on the seed, the number of rows learned and the position of
+            the row in X: the same call gives the same labels until more rows are learned.
         """
         rows = self._read_fitted(X)
         if self.deterministic:
@@ -106,7 +106,7 @@ class BoundedClassifier(OnlineClassifier):
         return replace(predictions, predicted=np.full(n, None), labels=labels)
 
     def _draw(self, probabilities: Matrix, n_steps: int, asked: int = 0) -> Labels:
-        """Draw a label for each row; the random numbers depend on the seed, the step and the rows asked since then."""
+        """Draw a label for each row; random numbers depend on the seed, the step and the rows assessed since then."""
         rng = np.random.default_rng([self._seed, n_steps])
         rng.random(asked)
         return draw_labels(probabilities, rng)
@@ -116,11 +116,11 @@ class BoundedClassifier(OnlineClassifier):
     def mistake_bound(self, delta: float = 0.05) -> float:
         """Return a bound on the mistakes that the randomised rule made in the steps so far.
 
-        It is the sum of the bounds on each step, and √(2 T log(1/δ)): with probability at least 1 - `delta` the
+        It is the sum of the bounds on each step plus √(2 T log(1/δ)): with probability at least 1 - `delta` the
         mistakes stay below it if those bounds hold on average. For `AMRC` they are the rate bounds. For the paper's
-        method they are R(U_t) + e_t, where e_t is the excess of the instance over what φ covered (the last term is
-        that of e_t ≤ 1), and they hold if the uncertainty sets contained the true expectations and each label was
-        learned before the next instance was predicted. A step whose bound says nothing enters as a mistake.
+        method they are R(U_t) + e_t, where e_t is the excess of the instance over what φ covered (the square root
+        assumes e_t ≤ 1), and they hold if the uncertainty sets contained the true expectations and each label was
+        learned before the next instance was predicted. A step whose bound is void counts as a mistake.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class BoundedClassifier(OnlineClassifier):
         Returns
         -------
         float
-            Mistakes for each step.
+            Mistakes per step.
         """
         return self._fitted.mistake_bound.rate(delta)
 
@@ -166,7 +166,7 @@ class BoundedClassifier(OnlineClassifier):
 
     @property
     def calibrated_bound_(self) -> float:
-        """The bound that is calibrated by the labels learned so far."""
+        """The bound on the error, calibrated by the labels learned so far."""
         return self._fitted.calibrated_bound
 
     @property
@@ -194,28 +194,41 @@ class BoundedClassifier(OnlineClassifier):
         path : path-like
             A file written by `save`.
         features : FeatureMap, optional
-            The feature map, where the saved model had one of the user's own.
+            The feature map that the saved model used, if it was a `FeatureMap` and not one of the built-in names.
 
         Returns
         -------
         BoundedClassifier
-            The model, of the kind that was saved.
+            The model, an instance of the class that was saved.
         """
         content, arrays = read_checkpoint(path)
-        cls._kind(content.get("estimator", FIRST_KIND), path)
+        cls._kind(content.get("estimator", UNNAMED_ESTIMATOR), path)
         saved = content["parameters"].get("features")
         if (saved is None) != (features is not None):
             raise CheckpointError(
-                f"{path} was saved with a feature map of the user's own: pass it as `features` of {cls.__name__}.load"
+                f"{path} was saved with a custom feature map: pass it as `features` of {cls.__name__}.load"
                 if features is None
-                else f"{path} was saved with features={saved!r}: leave `features` out"
+                else f"{path} was saved with features={saved!r}: omit `features`"
             )
-        own_map = {} if features is None else {"features": features}
-        return cast(BoundedClassifier, cls._restored(path, content, arrays, own_map))
+        overrides = {} if features is None else {"features": features}
+        return cast(BoundedClassifier, cls._restored(path, content, arrays, overrides))
 
 
 def draw_labels(h: Matrix, rng: np.random.Generator) -> Labels:
-    """Draw a label for each row of probabilities, one uniform number a row."""
+    """Draw a label for each row of probabilities.
+
+    Parameters
+    ----------
+    h : ndarray of shape (n_samples, n_classes)
+        Probabilities.
+    rng : numpy.random.Generator
+        Source of random numbers: one uniform number is drawn for each row.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Positions of the classes.
+    """
     cumulated = h.cumsum(axis=1)
     below = cumulated < rng.random((len(h), 1)) * cumulated[:, -1:]
     positions: Labels = np.sum(below, axis=1, dtype=np.int64)

@@ -1,7 +1,7 @@
 """The bound on accumulated mistakes.
 
 With probability at least 1 - δ the mistakes of the randomised rule in T steps are at most the sum of the bounds on its
-error and √(2T log(1/δ)), if those bounds hold on average (Theorem 1 of the paper).
+error plus √(2T log(1/δ)), if those bounds hold on average (Theorem 1 of the paper).
 """
 
 import math
@@ -15,18 +15,18 @@ from driftline.types import Predictions, State
 
 @dataclass
 class MistakeBound:
-    """Sums over the steps so far what the bounds on accumulated mistakes need.
+    """The bound on accumulated mistakes, from sums over the steps so far.
 
-    A step counts as a certain mistake where its R(U_t) bounds nothing: the uncertainty set was empty on
-    the stored instances, or the label was of a class not known before. To each R(U_t) the excess e_t of its
-    instance is added, because E[1{mistake} - e_t] ≤ R(U_t) whatever φ covers; all of it, since instances with a
-    large excess make up for others. The deviation of Theorem 1 allows for differences in [-1, 1], so it is that of
-    e_t ≤ 1.
+    A step whose bound R(U_t) is void counts as a certain mistake: the uncertainty set was empty on the stored
+    instances, or the label was of a class not known before. The excess e_t of its instance is added to each R(U_t),
+    because E[1{mistake} - e_t] ≤ R(U_t) also for instances that φ does not cover. The excess is not cut off, because
+    instances with a large excess compensate for others. The term √(2T log(1/δ)) of Theorem 1 is valid for
+    differences in [-1, 1], so it assumes e_t ≤ 1.
 
     Attributes
     ----------
     n_steps, total_bound, total_excess, n_void
-        Number of steps; sums of their bounds and of their excesses; number of those that bounded nothing.
+        Number of steps; sums of their bounds and of their excesses; number of steps whose bound was void.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class MistakeBound:
     n_void: int = 0
 
     def add(self, predictions: Predictions) -> None:
-        """Add the bounds of some rows.
+        """Add the bounds of rows that were predicted.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class MistakeBound:
         """
         self.n_steps += len(predictions)
         self.n_void += int(predictions.is_void.sum())
-        # One after the other, so that the sums do not depend on how rows are grouped.
+        # One by one, so that the rounding of the sums does not depend on how rows are grouped.
         for charge, excess in zip(predictions.charges.tolist(), predictions.excesses.tolist(), strict=True):
             self.total_bound += charge
             self.total_excess += excess
@@ -79,7 +79,7 @@ class MistakeBound:
         return min(self.total_bound + self.total_excess + deviation, float(self.n_steps))
 
     def rate(self, delta: float) -> float:
-        """Return the bound on mistakes for each step.
+        """Return the bound on mistakes divided by the number of steps.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class MistakeBound:
         Returns
         -------
         float
-            Mistakes a step.
+            Mistakes per step.
         """
         return self.mistakes(delta) / max(self.n_steps, 1)
 

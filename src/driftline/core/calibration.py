@@ -1,4 +1,4 @@
-"""The calibrated bound: the error of the next step, bounded by the labels of the steps before."""
+"""The calibrated bound on the error of the next step, estimated from the labels of earlier steps."""
 
 import math
 from statistics import NormalDist
@@ -10,29 +10,30 @@ from driftline.types import State, Vector
 
 
 class CalibratedBound:
-    """Bounds on the error probability of the next step, from the expected mistakes of the steps before.
+    """Bounds on the error probability of the next step, from the expected mistakes of earlier steps.
 
     At each step the expected mistake 1 - h_t(y_t|x_t) is the error probability plus noise that is independent from
-    step to step. So the mean of the recent ones estimates the error, and what neighbouring ones have in common shows
-    how much it strays from that mean.
+    step to step. The mean of recent expected mistakes therefore estimates the error probability, and the covariance of
+    neighbouring ones estimates how much the error probability varies around this mean.
 
-    There are two bounds. One is to hold *at a step*, at a stated share of all steps: the mean plus a multiple of how
-    far the error strays from it, which is a quantile for the coverage asked for (the larger of those of the normal and
-    the exponential distribution). The other is to hold *on average*, for sums over many steps: the mean plus its
-    own standard error. Each margin is stretched whenever the mistakes of a window of 100 steps exceed its bounds.
+    There are two bounds. The first should hold at the share `coverage` of all *single steps*: it is the mean plus a
+    multiple of the standard deviation of the error probability. The multiple is the quantile for that coverage, of the
+    normal or the exponential distribution, whichever is larger. The second should hold *on average* over many steps:
+    it is the mean plus its own standard error. The margin of a bound is widened whenever the mistakes in a window of
+    100 steps exceed the sum of that bound.
 
     Parameters
     ----------
     coverage : float
-        The share of steps at which the first bound is to hold.
+        The share of steps at which the first bound should hold.
 
     Notes
     -----
-    What is proved of both, for any stream: of K windows of 100 steps in which the rule is better than guessing, those
-    with more mistakes than bounds are at most ``(1 - coverage) K`` and a constant (23 and 26 for two classes at 0.95),
-    because each of them stretches the margin and at the widest no such window can fail. What is not: that the
-    bound holds at a given step. A stream whose error jumps from step to step without any trace in its neighbours can
-    escape it.
+    This is proved for both bounds and any stream: among K windows of 100 steps in which the rule is better than
+    guessing, the mistakes exceed the sum of the bounds in at most ``(1 - coverage) K`` windows plus a constant (23 for
+    the first bound and 26 for the second, with two classes and coverage 0.95). The reason is that each such window
+    widens the margin, and with the widest margin no such window can exceed it. It is not proved that a bound holds at
+    a given step: if the error jumps from step to step and neighbouring steps do not show it, the bounds can fail.
 
     Examples
     --------
@@ -54,15 +55,15 @@ class CalibratedBound:
         self._state = np.zeros(STATE_SIZE)
 
     def bound(self, n_classes: int) -> float:
-        """Return the bound that is to hold at the next step; 1 - 1/c before the first."""
+        """Return the bound that should hold at the next step; 1 - 1/c before the first step."""
         return next_bounds(self._state, self._target, _guessing(n_classes))[0]
 
     def rate(self, n_classes: int) -> float:
-        """Return the bound on the next step that is to hold on average."""
+        """Return the bound for the next step that should hold on average."""
         return next_bounds(self._state, self._target, _guessing(n_classes))[1]
 
     def update(self, losses: Vector, n_classes: int) -> tuple[Vector, Vector]:
-        """Add the expected mistakes of some steps; return both bounds as they were before each."""
+        """Add the expected mistakes of some steps; return both bounds as they were before each step."""
         bounds, rates = np.empty(len(losses)), np.empty(len(losses))
         calibrate(losses, bounds, rates, self._state, self._target, _guessing(n_classes))
         return bounds, rates

@@ -1,4 +1,4 @@
-"""Arrays and parameters in one file: versioned, checksummed, written atomically, no pickle."""
+"""Model files: arrays and parameters in one file, with version and checksum, written atomically, without pickle."""
 
 import hashlib
 import io
@@ -33,9 +33,9 @@ UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What NumPy, zipfile and json raise for damaged or foreign files."""
+"""Errors that NumPy, zipfile and json raise for damaged files and for files of other programs."""
 RENAMED_PARTS = {"ledger": "mistake_bound", "certificate": "calibration", "ladder": "filter_bank"}
-"""Parts of models that have other names in files of version 1, and their present names."""
+"""Names of parts of models in files of version 1, and their names in version 2."""
 _FILTER_ARRAYS = {
     "record": "log_weight",
     "share": "weight",
@@ -61,11 +61,11 @@ RENAMED_ARRAYS = {
         "cuts": "n_cuts",
     },
 }
-"""The same for arrays, by the part that they belong to in version 1."""
+"""The same for arrays, by the name in version 1 of the part that they belong to."""
 
 
 def digest(header: dict[str, Any], arrays: State) -> str:
-    """Return the sha256 of everything that a checkpoint says."""
+    """Return the sha256 of the header and the arrays of a model file."""
     total = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
@@ -75,7 +75,7 @@ def digest(header: dict[str, Any], arrays: State) -> str:
 
 
 def write_checkpoint(path: str | os.PathLike[str], content: dict[str, Any], arrays: State) -> None:
-    """Write `content` (JSON values) and `arrays` to `path`, or leave what was there untouched."""
+    """Write `content` (JSON values) and `arrays` to `path`, or leave an existing file unchanged."""
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "content": content}
     header["sha256"] = digest(header, arrays)
     buffer = io.BytesIO()
@@ -86,7 +86,7 @@ def write_checkpoint(path: str | os.PathLike[str], content: dict[str, Any], arra
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State]:
-    """Return the content and the arrays of a checkpoint, verified."""
+    """Return the content and the arrays of a model file; raise CheckpointError if it is damaged or too new."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays: State = {name: file[name] for name in file.files}
@@ -95,7 +95,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State
         raise
     except UNREADABLE as error:
         raise CheckpointError(
-            f"{path} is not a saved model, or is damaged ({error}); expected a file written by the save of a classifier"
+            f"{path} is not a saved model, or is damaged ({error}); expected a file that `save` wrote"
         ) from error
     if header.get("format") != FORMAT:
         raise CheckpointError(f"{path} is not a saved model: its format is {header.get('format')!r}, not {FORMAT!r}")
@@ -111,10 +111,10 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State
 
 
 def _with_names_of_version_2(arrays: State) -> State:
-    """Return the arrays of a file of version 1 under their present names."""
+    """Return the arrays of a file of version 1 under their names in version 2."""
     renamed = {}
     for name, array in arrays.items():
         *parts, last = name.split("/")
-        present = RENAMED_ARRAYS.get(parts[-1] if parts else "", {}).get(last, last)
-        renamed["/".join([*(RENAMED_PARTS.get(part, part) for part in parts), present])] = array
+        new_name = RENAMED_ARRAYS.get(parts[-1] if parts else "", {}).get(last, last)
+        renamed["/".join([*(RENAMED_PARTS.get(part, part) for part in parts), new_name])] = array
     return renamed

@@ -9,7 +9,7 @@ from driftline.types import LabelArray
 
 
 class ClassList:
-    """Classes in the order in which they joined; a position, once given, is kept.
+    """Classes in the order in which they were added; the position of a class never changes.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class ClassList:
         self._position = {label: j for j, label in enumerate(labels.tolist())}
 
     def check(self, labels: LabelArray) -> None:
-        """Refuse labels that cannot stand in one list with those known, such as words among numbers."""
+        """Raise DataError if labels do not fit the known classes: text among numbers, or numbers among text."""
         if self.labels.size and labels.size and (self.labels.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
             raise DataError(
                 f"labels are {labels.dtype} such as {labels.tolist()[0]!r}, and the classes so far {self.labels.dtype} "
@@ -35,17 +35,17 @@ class ClassList:
             )
 
     def position(self, label: Any) -> int:
-        """Return the position of a label, a plain Python value; that after the last for one not known."""
+        """Return the position of a label, a plain Python value; the number of classes if the label is unknown."""
         return self._position.get(label, len(self._position))
 
     def add(self, label: Any) -> None:
-        """Let a label join at the end, unless it is known."""
+        """Add a label at the end, unless it is known."""
         if label in self._position:
             return
-        joined = np.array([label], dtype=object if self.labels.dtype == object else None)
-        labels = np.concatenate([self.labels, joined]) if self.labels.size else joined
+        added = np.array([label], dtype=object if self.labels.dtype == object else None)
+        labels = np.concatenate([self.labels, added]) if self.labels.size else added
         expected = [*self.labels.tolist(), label]
-        # NumPy would round large whole numbers to make room for others; then they are kept as objects.
+        # NumPy may convert large whole numbers to rounded floats when types differ; then labels are kept as objects.
         self.labels = labels if labels.tolist() == expected else np.array(expected, dtype=object)
         self._position[label] = len(self._position)
 

@@ -11,26 +11,26 @@ from driftline.kernels.moments import welford
 from driftline.kernels.representation import EARLY_VALUES, fill_and_scale
 from driftline.types import Matrix, Vector
 
-MOST_CODES = 1024
-"""The codes of a nominal column are 0, 1, … below this, which bounds the memory for what is known of each."""
+MAX_CODES = 1024
+"""Codes of a nominal column must be below this number, which limits the memory for statistics of each code."""
 
 
 class ColumnPreparer(Stateful, Protocol):
-    """Prepares raw rows, by statistics of the rows before them if it keeps any."""
+    """Prepares raw rows; a preparer may use statistics of earlier rows."""
 
     @property
     def n_missing(self) -> int:
         """Number of missing values in the rows passed to `update`."""
 
     def prepare(self, X: Matrix) -> Matrix:
-        """Return the rows, each prepared as if it were the next; changes nothing."""
+        """Return the rows, each prepared as if it were the next one; changes nothing."""
 
     def update(self, X: Matrix) -> Matrix:
-        """Return the rows, each prepared as the next, and add them to the statistics."""
+        """Return the rows, each prepared with the statistics of the rows before it, and add them to the statistics."""
 
 
-class CountsMissing(ArrayState):
-    """The part that all preparers share: the number of missing values."""
+class MissingCounter(ArrayState):
+    """Base class of the preparers: counts missing values."""
 
     _missing: Vector
 
@@ -40,7 +40,7 @@ class CountsMissing(ArrayState):
         return int(self._missing[0])
 
 
-class RawColumns(CountsMissing):
+class RawColumns(MissingCounter):
     """Leaves columns as they are, neither scaled nor filled; missing values are counted.
 
     Parameters
@@ -48,8 +48,8 @@ class RawColumns(CountsMissing):
     n_columns : int
         Number of columns.
     nominal : sequence of int, default=()
-        Positions of columns whose numbers are codes of categories. A number there that is no code (not whole,
-        negative, or `MOST_CODES` or more) is treated as missing.
+        Positions of columns whose numbers are codes of categories. A number there that is not a code (not whole,
+        negative, or `MAX_CODES` or more) is treated as missing.
 
     Examples
     --------
@@ -69,30 +69,30 @@ class RawColumns(CountsMissing):
         self._missing = np.zeros(1, np.int64)
 
     def prepare(self, X: Matrix) -> Matrix:
-        """Return the rows with NaN for values that are no code; changes nothing."""
+        """Return the rows with NaN for values that are not codes; changes nothing."""
         if not self._is_nominal.any():
             return X
-        is_code = (X >= 0) & (X < MOST_CODES) & (np.floor(X) == X)
+        is_code = (X >= 0) & (X < MAX_CODES) & (np.floor(X) == X)
         return np.where(is_code | ~self._is_nominal, X, np.nan)
 
     def update(self, X: Matrix) -> Matrix:
-        """Return the rows with NaN for values that are no code, and count the missing values."""
+        """Return the rows with NaN for values that are not codes, and count the missing values."""
         Z = self.prepare(X)
         self._missing += np.count_nonzero(np.isnan(Z))
         return Z
 
 
-class PaperColumns(CountsMissing):
-    """Fills missing values and scales columns in one of the ways of the paper's experiments.
+class PaperColumns(MissingCounter):
+    """Fills missing values and scales columns as in the paper's experiments.
 
     Parameters
     ----------
     scaling : {"running", "file", "none"}
-        "running" standardises an instance with the mean and standard deviation of all instances so far and
-        itself. "file" maps the range of the first block of rows to [0, 1]: given a whole file at once, that
-        is the look into the future of the authors' experiments. "none" leaves the columns alone.
+        "running" standardises an instance with the mean and standard deviation of all instances so far,
+        including itself. "file" maps the range of the first block of rows to [0, 1]: if that block is a whole file,
+        this uses future rows, as the authors' experiments do. "none" does not scale columns.
     first_rows : ndarray of shape (n_rows, n_columns)
-        The first block of rows, whose range "file" scaling uses; the others use the number of columns alone.
+        The first block of rows, whose range "file" scaling uses; the other modes use only the number of columns.
 
     Notes
     -----
@@ -123,12 +123,12 @@ class PaperColumns(CountsMissing):
         if scaling == "file":
             if len(first_rows) == 1:
                 raise DataError(
-                    'scaling="file" takes the range of the columns from the first block of rows, and it has one row; '
-                    'hand in more rows at the first call, or choose scaling="running"'
+                    'scaling="file" takes the range of the columns from the first block of rows, and there is only '
+                    'one row; pass more rows at the first call, or choose scaling="running"'
                 )
             low = np.where(np.isnan(first_rows), np.inf, first_rows).min(axis=0)
             high = np.where(np.isnan(first_rows), -np.inf, first_rows).max(axis=0)
-            has_range = low < high  # columns that are constant or missing throughout are left alone
+            has_range = low < high  # other columns are constant or always missing, and are not scaled
             self._low, self._high = np.where(has_range, low, 0.0), np.where(has_range, high, 1.0)
 
     def prepare(self, X: Matrix) -> Matrix:
@@ -149,7 +149,7 @@ class PaperColumns(CountsMissing):
         return deviation / np.sqrt(np.where(variance > 0, variance, 1.0))
 
     def update(self, X: Matrix) -> Matrix:
-        """Return the rows filled and scaled, each by the statistics up to it, and add them to the statistics."""
+        """Return the rows filled and scaled with the statistics up to each row, and add them to the statistics."""
         Z = np.empty_like(X)
         for t, x in enumerate(X):
             Z[t] = self.prepare(x[None])[0]
@@ -157,7 +157,7 @@ class PaperColumns(CountsMissing):
         return Z
 
 
-class RunningColumns(CountsMissing):
+class RunningColumns(MissingCounter):
     """Fills missing values by the mean of their column so far (0 before it has one), and standardises columns.
 
     Parameters
@@ -165,10 +165,10 @@ class RunningColumns(CountsMissing):
     n_columns : int
         Number of columns.
     standardises : bool
-        Whether values are counted in running deviations from the running mean, and cut off at 4; else they are left
-        as they are. A value counts no more than that for the running figures either, whose memory is of 10,000
-        rows; among the first ten, one that is very far from the others counts no more than that once there are ten.
-        Columns that have had no other values than 0 and 1 then get half the weight of the others.
+        Whether values are standardised with the running mean and standard deviation, and clipped at 4 standard
+        deviations; otherwise they are not scaled. Values are clipped in the same way before they are added to the
+        statistics, which have a memory of 10,000 rows; an outlier among the first ten values is clipped as soon as
+        there are ten. If columns are standardised, those with no values other than 0 and 1 get half the weight.
 
     Examples
     --------
@@ -191,11 +191,11 @@ class RunningColumns(CountsMissing):
         self._early = np.zeros((EARLY_VALUES, n_columns))
 
     def prepare(self, X: Matrix) -> Matrix:
-        """Return the rows, each prepared as if it were the next; changes nothing."""
+        """Return the rows, each prepared as if it were the next one; changes nothing."""
         return self._fill_and_scale(X, updates=False)
 
     def update(self, X: Matrix) -> Matrix:
-        """Return the rows, each prepared by the statistics up to it, and add them to the statistics."""
+        """Return the rows, each prepared with the statistics up to it, and add them to the statistics."""
         return self._fill_and_scale(X, updates=True)
 
     def _fill_and_scale(self, X: Matrix, *, updates: bool) -> Matrix:
@@ -205,7 +205,7 @@ class RunningColumns(CountsMissing):
         return Z
 
     def add_columns(self, n: int) -> None:
-        """Make room for n more columns, without statistics yet."""
+        """Add n columns, which have no statistics yet."""
         grown = (0, n)
         self._count, self._mean, self._squares = (
             np.pad(figure, grown) for figure in (self._count, self._mean, self._squares)

@@ -1,4 +1,4 @@
-"""Feature maps ψ(x): the interface, its checks, and the maps that come with driftline."""
+"""Feature maps ψ(x): the interface, checks of its results, and the built-in maps."""
 
 import math
 from typing import Protocol, runtime_checkable
@@ -7,18 +7,18 @@ import numpy as np
 
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.kernels.representation import represent
-from driftline.types import LARGEST, Matrix, Singles, State
+from driftline.types import LARGEST_VALUE, Matrix, Singles, State
 
 
 @runtime_checkable
 class FeatureMap(Protocol):
-    """Represents instances as real vectors.
+    """Maps instances to feature vectors.
 
     A map is copied before use, so that one object can configure several models.
     """
 
     def start(self, n_columns: int) -> None:
-        """Get ready for instances of `n_columns` columns."""
+        """Prepare for instances with `n_columns` columns."""
 
     def transform(self, Z: Matrix) -> Matrix:
         """Return ψ for each row of Z, as a C-contiguous float array; changes nothing."""
@@ -31,13 +31,13 @@ class FeatureMap(Protocol):
 
 
 def is_feature_map(features: object) -> bool:
-    """Return whether this is a feature map of the user's own, and not a class of them."""
+    """Return whether `features` is a feature map object, and neither a name nor a class."""
     # Strings are excluded first because checking a protocol is slow.
     return not isinstance(features, str | type) and isinstance(features, FeatureMap)
 
 
 def count_features(features: FeatureMap, z: Matrix) -> int:
-    """Return the number of features that a map returns for one prepared row; refuse another form of output."""
+    """Return the number of features of a map, from one prepared row; raise ConfigError if it returns no matrix."""
     psi = features.transform(z)
     if not isinstance(psi, np.ndarray) or psi.ndim != 2 or len(psi) != 1:
         raise ConfigError(f"the feature map must return an array with a row for each instance; got {psi!r}")
@@ -45,24 +45,24 @@ def count_features(features: FeatureMap, z: Matrix) -> int:
 
 
 def checked_features(Psi: Matrix, n_rows: int, n_features: int) -> Matrix:
-    """Return the output of a feature map; refuse a wrong shape, or values that are not numbers up to `LARGEST`."""
+    """Return the output of a feature map; raise DataError for a wrong shape, NaN or values beyond `LARGEST_VALUE`."""
     shape = np.shape(Psi)
     if shape != (n_rows, n_features):
         raise DataError(
             f"the feature map returned an array of shape {shape}; expected {(n_rows, n_features)}, as many features "
-            "for each row as for the first"
+            "for each row as for the first row"
         )
-    if not np.all(np.abs(Psi) <= LARGEST):
-        raise DataError(f"the feature map returned a value that is not a number up to {LARGEST:g}")
+    if not np.all(np.abs(Psi) <= LARGEST_VALUE):
+        raise DataError(f"the feature map returned a value that is not a number up to {LARGEST_VALUE:g}")
     return Psi
 
 
 def check_same_width(n_features: int, n_saved: int) -> None:
-    """Refuse to restore a model with a feature map of another width."""
+    """Raise CheckpointError if a feature map has another number of features than the saved model."""
     if n_features != n_saved:
         raise CheckpointError(
-            f"the feature map returns {n_features} features, and the one that the model was saved with {n_saved}; "
-            "load it with that one"
+            f"the feature map returns {n_features} features, and the saved model was trained with {n_saved}; "
+            "load it with the feature map that it was trained with"
         )
 
 
@@ -80,7 +80,7 @@ class LinearMap:
         self._intercept = intercept
 
     def start(self, n_columns: int) -> None:
-        """Get ready for instances of `n_columns` columns."""
+        """Prepare for instances with `n_columns` columns."""
 
     def transform(self, Z: Matrix) -> Matrix:
         """Return ψ for each row of Z."""
@@ -101,7 +101,7 @@ class FourierMap:
 
     The inner products approximate the Gaussian kernel exp(-scale²‖x - x'‖²/2), and ‖ψ(x)‖ = 1. (The paper
     writes uᵢ ~ N(0, γI); its authors' code draws γ·N(0, I), which is what `scale` means here. The paper does not
-    divide by √D, nor does one of its authors' programs: the other does.)
+    divide by √D. One of the authors' two programs does, the other does not.)
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class FourierMap:
     seed : int
         Seed of the directions.
     divided : bool, default=True
-        Whether features are divided by √D; without it they are as the paper prints them, and ‖ψ(x)‖ = √D.
+        Whether features are divided by √D; if not, they are as printed in the paper, and ‖ψ(x)‖ = √D.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class FourierMap:
         self._directions = np.empty((0, n_components))
 
     def start(self, n_columns: int) -> None:
-        """Draw the directions for instances of `n_columns` columns."""
+        """Draw the directions for instances with `n_columns` columns."""
         rng = np.random.default_rng(self._seed)
         self._directions = self._scale * rng.standard_normal((n_columns, self._n_components))
 
@@ -174,7 +174,7 @@ class LinearFourierMap:
         self._n_first_columns = 0
 
     def start(self, n_columns: int) -> None:
-        """Draw the directions for instances of `n_columns` columns."""
+        """Draw the directions for instances with `n_columns` columns."""
         rng = np.random.default_rng(self._seed)
         normals = rng.standard_normal((self._n_components, n_columns))
         self._directions = self._scale * normals / math.sqrt(2.0 * n_columns)
@@ -186,7 +186,7 @@ class LinearFourierMap:
         return self._directions.shape[1]
 
     def add_columns(self, n: int) -> None:
-        """Extend the directions to n more columns; rows in which these are 0 keep their Fourier features."""
+        """Extend the directions by n columns; rows in which the new columns are 0 keep their Fourier features."""
         added_columns = range(self.n_columns, self.n_columns + n)
         rngs = (np.random.default_rng([*self._seed, 2, column]) for column in added_columns)
         normals = np.array([rng.standard_normal(self._n_components) for rng in rngs])
@@ -194,7 +194,7 @@ class LinearFourierMap:
         self._directions = np.concatenate([self._directions, added], axis=1)
 
     def transform(self, Z: Matrix) -> Singles:
-        """Return ψ for each row of Z, each computed on its own, so that the grouping of rows does not matter."""
+        """Return ψ for each row of Z, computed row by row, so that the grouping of rows does not change the result."""
         return represent(Z, self._directions, self._n_first_columns)
 
     def state(self) -> State:

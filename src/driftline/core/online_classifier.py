@@ -1,4 +1,4 @@
-"""The scikit-learn interface that all classifiers share, around a learner."""
+"""Base class of all estimators: the scikit-learn interface to a learner."""
 
 import os
 from abc import abstractmethod
@@ -22,13 +22,13 @@ from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import check_columns, read_labels, read_rows, read_times
 
 MAX_BATCH_ROWS = 256
-"""Rows given to a learner in one call, where they are not needed one by one."""
-FIRST_KIND = "PaperAMRC"
-"""The class of models in the earliest files, which do not name it."""
+"""Largest number of rows passed to a learner in one call."""
+UNNAMED_ESTIMATOR = "PaperAMRC"
+"""Class of the model in the first model files, which do not contain its name."""
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier that learns from a stream; subclasses add the parameters and the learner."""
+    """A classifier that learns from a stream; subclasses define the parameters and the learner."""
 
     n_features_in_: int
     feature_names_in_: LabelArray
@@ -41,15 +41,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     @abstractmethod
     def _checked_parameters(self) -> dict[str, Any]:
-        """Return the parameters as plain Python values, or refuse those that cannot work."""
+        """Return the parameters as plain Python values; raise ConfigError if one is invalid."""
 
     @abstractmethod
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
-        """Build a learner, without classes yet, for instances like `rows`, the first block of the stream."""
+        """Return a new learner, without classes, for a stream whose first block is `rows`."""
 
     def _widen(self, n: int) -> None:
-        """Make room for n more columns."""
-        raise ConfigError(f"{type(self).__name__} cannot take in more columns than it began with")
+        """Add n columns to the learner."""
+        raise ConfigError(f"{type(self).__name__} cannot add columns to those of the first call")
 
     # Learning -----------------------------------------------------------------------------------------
 
@@ -63,9 +63,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         y : array-like of shape (n_samples,)
             Labels.
         timestamps : array-like of shape (n_samples,), optional
-            Times of the instances that never decrease, as numbers or dates (counted in seconds). Choose the
-            unit so that usual increments are around one. Without them each step takes one unit. Classifiers that
-            do not track time check them, and no more.
+            Times of the instances, which must not decrease: numbers, or dates (converted to seconds). Choose the unit
+            so that typical increments are around one. Without timestamps, each step takes one unit. Classifiers that
+            do not track time only check them.
 
         Returns
         -------
@@ -78,20 +78,20 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             self._start(X, block.rows, np.unique(block.labels))
             for _ in self._advance(block):
                 pass
-        except BaseException:  # of a feature map that refuses a row, or an interruption
+        except BaseException:  # from a feature map that rejects a row, or KeyboardInterrupt
             self.__dict__ = before
             raise
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Self:
-        """Learn from the rows of X in order, continuing.
+        """Continue to learn, from the rows of X in order.
 
         Parameters
         ----------
         X, y
             As in `fit`.
         classes : array-like, optional
-            At the first call: the classes to expect. Others may come; each joins at its first row.
+            At the first call: the expected classes. Other classes are added when their first row is learned.
         timestamps
             As in `fit`.
 
@@ -100,14 +100,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         OnlineClassifier
             The estimator itself.
         """
-        with self._rolled_back_if_refused():
-            for _ in self._advance(self._begin(X, y, classes, timestamps)):
+        with self._first_call_rolled_back_on_error():
+            for _ in self._advance(self._check_and_start(X, y, classes, timestamps)):
                 pass
         return self
 
     @contextmanager
-    def _rolled_back_if_refused(self) -> Iterator[None]:
-        """Roll back a failed first call: if no row was learned, the estimator is unfitted again."""
+    def _first_call_rolled_back_on_error(self) -> Iterator[None]:
+        """Roll back a failed first call: if no row was learned, make the estimator unfitted again."""
         before, is_first = self.__dict__.copy(), not hasattr(self, "_learner")
         try:
             yield
@@ -116,8 +116,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 self.__dict__ = before
             raise
 
-    def _begin(self, X: Any, y: Any, classes: Any, timestamps: Any) -> Block:
-        """Check some rows, and build the learner if they are the first; learns nothing."""
+    def _check_and_start(self, X: Any, y: Any, classes: Any, timestamps: Any) -> Block:
+        """Return a checked block of rows, and build the learner if it is the first block; learns nothing."""
         fresh = not hasattr(self, "_learner")
         block = self._read(X, y, timestamps, fresh=fresh)
         expected = block.labels[:0] if classes is None else np.unique(read_labels(classes, name="classes"))
@@ -126,8 +126,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             self._start(X, block.rows, expected)
         elif expected.size and not np.isin(expected, self._classes.labels).all():
             raise DataError(
-                f"classes {expected.tolist()} were not all announced at the first call, which knew "
-                f"{self._classes.labels.tolist()}; leave `classes` out, and new ones join as they come"
+                f"classes {expected.tolist()} must be among those of the first call, {self._classes.labels.tolist()}; "
+                "omit `classes`: new classes are added when their first row is learned"
             )
         return block
 
@@ -144,9 +144,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Predictions
             The prediction for each row before its label was used.
         """
-        with self._rolled_back_if_refused():
-            begun = self._begin(X, y, classes, timestamps)
-            return Predictions.concatenate([self._with_labels(part) for part in self._advance(begun)])
+        with self._first_call_rolled_back_on_error():
+            block = self._check_and_start(X, y, classes, timestamps)
+            return Predictions.concatenate([self._with_labels(part) for part in self._advance(block)])
 
     def _read(self, X: Any, y: Any, timestamps: Any, *, fresh: bool) -> Block:
         """Return a checked copy of a block of rows; changes nothing."""
@@ -164,13 +164,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return Block(rows, labels, read_times(timestamps, len(rows), self._last_time))
 
     def _check_unchanged(self) -> None:
-        """Refuse to continue with other parameters than those that the learner was built from."""
-        made = self._parameters
-        if all(getattr(self, name) is value for name, value in made.items()):  # the usual case, which is quick to check
+        """Raise ConfigError if parameters differ from those that the learner was built with."""
+        built_with = self._parameters
+        if all(getattr(self, name) is value for name, value in built_with.items()):  # the usual case, quick to check
             return
         given = self._checked_parameters()
         changed = [
-            name for name in made if given[name] is not made[name] != given[name] and name not in self._may_change
+            name
+            for name, value in built_with.items()
+            if given[name] is not value != given[name] and name not in self._may_change
         ]
         if changed:
             raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to start again")
@@ -183,31 +185,31 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         for _ in expected:
             learner.add_class()
         self._parameters, self._seed, self._learner = parameters, seed, learner
-        self._n_begun = rows.shape[1]
+        self._n_first_columns = rows.shape[1]
         self._classes = ClassList(expected)
         self._last_time: float | None = None
-        self.__dict__.pop("notes_", None)  # they described the model that is replaced
+        self.__dict__.pop("notes_", None)  # they describe the model that is now replaced
 
     def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
-        """Return an iterator that learns the rows as it is advanced, and yields their predictions in positions."""
-        learner, begun = self._learner, self._learner.n_steps
-        before = np.nan if self._last_time is None else self._last_time
-        elapsed = np.diff(block.times, prepend=before)
+        """Return an iterator that learns batches of rows and yields their predictions, with labels as positions."""
+        learner, n_before = self._learner, self._learner.n_steps
+        last_time = np.nan if self._last_time is None else self._last_time
+        elapsed = np.diff(block.times, prepend=last_time)
         elapsed[np.isnan(elapsed)] = 1.0
         labels = block.labels.tolist()
-        # The user's feature map may refuse a row: those before it are learned then, however rows are grouped.
+        # A custom feature map may reject a row: with batches of one row, all rows before it are learned.
         batch_rows = batch_rows or (1 if is_feature_map(self._parameters.get("features")) else self._max_batch_rows)
 
         def advance() -> Iterator[Predictions]:
             start = 0
             while start < len(labels):
-                if self._learner is not learner or learner.n_steps != begun + start:
+                if self._learner is not learner or learner.n_steps != n_before + start:
                     raise DataError("the model has learned from other rows since these steps began; call steps again")
                 if self.n_features_in_ != block.rows.shape[1]:
                     raise DataError("columns were added to the model since these steps began; call steps again")
                 positions = self._leading_positions(labels[start : start + batch_rows])
                 part = slice(start, start + len(positions))
-                with defer_interrupt():  # else only some parts of the model might have learned these rows
+                with defer_interrupt():  # so that all parts of the model learn these rows, or none
                     predictions = learner.predict_then_learn(block.rows[part], positions, elapsed[part])
                     start = part.stop
                     self._classes.add(labels[start - 1])
@@ -218,7 +220,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return advance()
 
     def _leading_positions(self, labels: list[Any]) -> Labels:
-        """Return the positions of the labels before the first new class, or of that one alone if it comes first."""
+        """Return the positions of the labels before the first new class; if that comes first, its position alone."""
         positions = [self._classes.position(label) for label in labels]
         new = next((t for t, position in enumerate(positions) if position == self._learner.n_classes), len(positions))
         return np.array(positions[: max(new, 1)])
@@ -245,7 +247,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def assess(self, X: Any, y: Any, classes: Any = None, asked: int = 0) -> Predictions:
         """Return the current predictions for rows whose labels are known; learns nothing.
 
-        Before anything is learned, only the classes announced are known. If there are none, nothing is predicted.
+        Before anything is learned, only the expected classes are known. If there are none, nothing is predicted.
 
         Parameters
         ----------
@@ -254,22 +256,22 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like, optional
-            The classes to expect, if nothing was learned yet.
+            The expected classes, if nothing was learned yet.
         asked : int, default=0
-            Number of rows assessed since the model last learned: a randomised rule draws labels as if all of them
-            had come in one X.
+            Number of rows assessed since the model last learned. A randomised rule then draws the same labels as if all
+            of these rows had been in one X.
 
         Returns
         -------
         Predictions
-            The prediction for each row, with its bound if there is one. If labels come late, that is the bound after
-            the last label learned.
+            The prediction for each row, with its bound if the classifier has one. If labels arrive late, this is the
+            bound after the last label learned.
         """
         if not self.__sklearn_is_fitted__():
             if classes is None:
                 return self._predictions_without_classes(read_labels(y, len(read_rows(X))))
             announced: Self = clone(self)
-            announced._begin(X, y, classes, None)
+            announced._check_and_start(X, y, classes, None)
             return announced.assess(X, y, asked=asked)
         rows = self._read_fitted(X)
         labels = read_labels(y, len(rows))
@@ -278,25 +280,25 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return replace(self._with_labels(self._learner.score_batch(rows, positions), asked), labels=labels)
 
     def _with_labels(self, predictions: Predictions, asked: int | None = None) -> Predictions:
-        """Return predictions in positions as predictions in labels.
+        """Return predictions with positions converted to labels.
 
-        `asked` is the number of rows assessed before them; None if they were just learned.
+        `asked` is the number of rows assessed before these; None if these rows were learned.
         """
         labels = self._labels_at(predictions.labels) if asked is None else predictions.labels
         return replace(predictions, predicted=self._labels_at(predictions.predicted), labels=labels)
 
     def _predictions_without_classes(self, labels: LabelArray) -> Predictions:
-        """Return the predictions of a classifier that knows no class."""
+        """Return the predictions of a classifier before any class is known."""
         n = len(labels)
         return Predictions.without_bounds(np.full(n, None), labels, np.zeros(n), np.zeros(n))
 
     def _labels_at(self, positions: Labels) -> LabelArray:
-        """Return the labels at some positions; None where it is -1, if no class was known."""
+        """Return the labels at some positions; None at position -1, which means that no class was known."""
         labels = self._classes.labels
         if -1 in positions:
             labels = np.array([*labels.tolist(), None], dtype=object)
-        there: LabelArray = labels[positions]
-        return there
+        found: LabelArray = labels[positions]
+        return found
 
     def _read_fitted(self, X: Any) -> Matrix:
         check_is_fitted(self)
@@ -310,12 +312,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return self._learner
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether there is a class to predict."""
+        """Return whether there is a class to predict; scikit-learn calls this."""
         return hasattr(self, "_learner") and self._learner.n_classes > 0
 
     @property
     def classes_(self) -> LabelArray:
-        """The classes: those announced, sorted, then others as they came; so are the columns of probabilities."""
+        """The classes in the order of the columns of probabilities: first the expected ones, sorted, then new ones."""
         check_is_fitted(self)
         return self._classes.labels.copy()
 
@@ -326,7 +328,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     @property
     def n_missing_(self) -> int:
-        """Number of missing values met in the rows learned from."""
+        """Number of missing values in the rows learned from."""
         return self._fitted.n_missing
 
     # Files --------------------------------------------------------------------------------------------
@@ -337,10 +339,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Parameters
         ----------
         path : path-like
-            Where to. What was there stays until the new file is complete.
+            The file. An existing file is replaced only when the new one is complete.
         notes : mapping, optional
-            What else to keep with the model, as JSON knows it, such as where its rows came from. `load` gives it back
-            as the attribute `notes_`; by default that is kept, if there is one.
+            JSON values to save with the model, such as the source of its rows. After `load` they are the attribute
+            `notes_`. By default, the existing `notes_` are saved, if there are any.
         """
         check_is_fitted(self)
         content = {
@@ -348,7 +350,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             "parameters": self._plain_parameters(),
             "classes": self._classes.to_json(),
             "columns": [self.n_features_in_, list(getattr(self, "feature_names_in_", []))],
-            "columns_begun": self._n_begun,
+            "columns_begun": self._n_first_columns,
             "seed": self._seed,
             "last_time": self._last_time,
             "notes": dict(getattr(self, "notes_", {}) if notes is None else notes),
@@ -356,11 +358,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         write_checkpoint(path, content, self._learner.state())
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters as values that JSON knows."""
+        """Return the parameters as JSON values."""
         state = self._parameters.get("random_state")
         if "random_state" not in self._parameters or isinstance(state, int):
             return self._parameters
-        # A generator has moved on since; the seed that it gave is kept.
+        # A RandomState has changed since it was used; the seed drawn from it is saved separately.
         return self._parameters | {"random_state": int(state) if isinstance(state, np.integer) else None}
 
     @classmethod
@@ -375,7 +377,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Returns
         -------
         OnlineClassifier
-            The model, of the kind that was saved.
+            The model, an instance of the class that was saved.
         """
         content, arrays = read_checkpoint(path)
         return cls._restored(path, content, arrays, {})
@@ -384,11 +386,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _restored(
         cls, path: str | os.PathLike[str], content: Mapping[str, Any], arrays: State, overrides: Mapping[str, Any]
     ) -> "OnlineClassifier":
-        """Return the model of a checkpoint, with some parameters overridden."""
-        kind = cls._kind(content.get("estimator", FIRST_KIND), path)
+        """Return the model of a model file, with some parameters overridden."""
+        kind = cls._kind(content.get("estimator", UNNAMED_ESTIMATOR), path)
         model = kind(**content["parameters"] | overrides)
         n_columns, names = content["columns"]
-        model.n_features_in_ = model._n_begun = content.get("columns_begun", n_columns)
+        model.n_features_in_ = model._n_first_columns = content.get("columns_begun", n_columns)
         if names:
             model.feature_names_in_ = np.array(names, dtype=object)
         model._seed = content["seed"]
@@ -399,8 +401,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         model._learner = model._assemble(model._parameters, np.zeros((2, model.n_features_in_)), model._seed)
         for _ in model._classes.labels:
             model._learner.add_class()
-        if n_columns > model._n_begun:
-            model._widen(n_columns - model._n_begun)
+        if n_columns > model._n_first_columns:
+            model._widen(n_columns - model._n_first_columns)
         try:
             model._learner.restore(arrays)
         except KeyError as error:
@@ -411,14 +413,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     @classmethod
     def _kind(cls, name: str, path: str | os.PathLike[str]) -> "type[OnlineClassifier]":
-        """Return the class of the saved model: this one, or another whose files it also reads."""
+        """Return the class of the saved model: this class, or another class whose files it reads."""
         kinds: dict[str, type[OnlineClassifier]] = {kind.__name__: kind for kind in (*cls._also_reads, cls)}
         if name not in kinds:
-            raise CheckpointError(f"{path} holds a model of the kind {name}: read it with {name}.load")
+            raise CheckpointError(f"{path} contains a model of the class {name}: load it with {name}.load")
         return kinds[name]
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that missing values are welcome."""
+        """Return the tags for scikit-learn, which say that missing values are allowed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

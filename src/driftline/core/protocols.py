@@ -1,4 +1,4 @@
-"""What an estimator needs of its learner, the part that predicts and learns."""
+"""Interfaces of learners: the parts of estimators that predict and learn."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ from driftline.types import Labels, Matrix, Predictions, State, Status, Vector
 
 
 class Learner(Protocol):
-    """Predicts and learns, on rows of numbers and on positions of classes from 0."""
+    """Predicts and learns; rows are numbers, and labels are positions of classes from 0."""
 
     @property
     def n_steps(self) -> int:
@@ -19,22 +19,22 @@ class Learner(Protocol):
 
     @property
     def n_missing(self) -> int:
-        """Number of missing values met."""
+        """Number of missing values in the rows learned."""
 
     def add_class(self) -> None:
-        """Make room for one more class."""
+        """Add a class, at the next position."""
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class predicted for each raw row of X; changes nothing."""
 
     def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
-        """Return the predictions for raw rows, with their labels beside them; changes nothing."""
+        """Return a record of the predictions for raw rows and of their labels; changes nothing."""
 
     def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
         """Predict each raw row, then learn its label.
 
-        A label beyond the known classes adds a class; it must be the only row of X. `elapsed` is the time since the row
-        before.
+        A label equal to the number of known classes adds a class; its row must be the only one of X. `elapsed` is the
+        time between the previous row and each row.
         """
 
     def state(self) -> State:
@@ -51,7 +51,7 @@ class BoundedLearner(Learner, Protocol):
 
     @property
     def model_bound(self) -> float:
-        """R(U_t)."""
+        """R(U_t), the worst-case error of the current rule over the uncertainty set."""
 
     @property
     def calibrated_bound(self) -> float:
@@ -59,7 +59,7 @@ class BoundedLearner(Learner, Protocol):
 
     @property
     def error_bound(self) -> float:
-        """The one of these two bounds that is reported."""
+        """The one of the two bounds above that the estimator reports."""
 
     @property
     def status(self) -> Status:

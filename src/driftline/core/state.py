@@ -1,4 +1,4 @@
-"""The arrays of a model as one flat dictionary: those of a part have its name and a slash before their own."""
+"""The state of a model as one flat dictionary of arrays, whose keys are ``part/array``."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Protocol
@@ -22,7 +22,7 @@ def nested_state(parts: Mapping[str, Stateful]) -> State:
 
 
 def state_of(name: str, state: State) -> State:
-    """Return the arrays of one part, under their own names.
+    """Return the arrays of one part, without its name in their keys.
 
     Examples
     --------
@@ -34,13 +34,13 @@ def state_of(name: str, state: State) -> State:
 
 
 def restore_parts(parts: Mapping[str, Stateful], state: State) -> None:
-    """Restore each part from its arrays in what `nested_state` returned."""
+    """Restore each part from the dictionary that `nested_state` returned."""
     for name, part in parts.items():
         part.restore(state_of(name, state))
 
 
 class ArrayState:
-    """A part whose state is some of its attributes, all of them arrays."""
+    """Base class of parts whose state is a fixed set of array attributes."""
 
     _kept: ClassVar[tuple[str, ...]]
     """Names of these attributes, without the leading underscore."""

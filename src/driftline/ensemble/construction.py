@@ -1,4 +1,4 @@
-"""From the parameters of an AMRC to the parts of its ensemble."""
+"""Building the learner of `AMRC` from its parameters."""
 
 import copy
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from driftline.ensemble.space import Space
 def assemble_ensemble(
     parameters: Mapping[str, Any], plans: tuple[SpacePlan, ...], n_columns: int, seed: int
 ) -> EnsembleLearner:
-    """Build a learner, without classes yet, for instances of `n_columns` columns."""
+    """Return a new learner, without classes, for instances with `n_columns` columns."""
     columns = RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
     spaces = []
     for i, plan in enumerate(plans):

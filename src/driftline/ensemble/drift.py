@@ -1,4 +1,4 @@
-"""The table of `AMRC.drift`: which class means are moving, as the filters of the raw columns estimate them."""
+"""The table that `AMRC.drift` returns: class means and their rates of change, from the column filters."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from driftline.types import LabelArray, Vector
 def drift_table(
     filters: FilterBank, labels: LabelArray, features: list[str], origin: Vector
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """Return a row for each class and feature, the most surprising first.
+    """Return a row for each class and column, the largest surprise first.
 
     Parameters
     ----------
@@ -18,14 +18,14 @@ def drift_table(
     labels : ndarray
         The classes.
     features : list of str
-        Names of the components.
+        Names of the columns.
     origin : ndarray
         The values that were subtracted from the columns before filtering.
 
     Returns
     -------
     structured ndarray
-        With the fields of `AMRC.drift`.
+        The table, with the fields that `AMRC.drift` describes.
     """
     c, d = filters.variance.shape
     width = max(map(len, features))
@@ -43,27 +43,27 @@ def drift_table(
 
 
 def _means(filters: FilterBank) -> tuple[Vector, Vector]:
-    """Return the class means as of the last row of each class, and their standard errors if a filter is right."""
+    """Return the class means at the last row of each class, and their standard errors."""
     mean = np.sum(filters.weight * filters.level, axis=0)
     variance = _level_variances(filters)[:, None, None] * filters.variance
     return mean, _spread(filters.weight, filters.level - mean, variance)
 
 
 def _spread(share: Vector, deviations: Vector, variances: Vector) -> Vector:
-    """Return the deviation of a mixture of estimates: of each of them, and between them."""
+    """Return the standard deviation of a mixture of estimates, from their variances and their distances to its mean."""
     spread: Vector = np.sqrt(np.sum(share * (variances + deviations**2), axis=0))
     return spread
 
 
 def _discounts(filters: FilterBank) -> Vector:
-    """Return what each filter keeps of the past from one row of a class to the next."""
+    """Return the factor by which each filter reduces the weight of past rows with every row of a class."""
     level, rate = filters.gains
     discounts: Vector = np.where(rate > 0.0, 1.0 - np.sqrt(rate), 1.0 - level)
     return discounts
 
 
 def _level_variances(filters: FilterBank) -> Vector:
-    """Return the variance of each filter's level, for observations of variance 1 and a mean that it can follow."""
+    """Return the variance of each filter's level, for observations of variance 1 and a mean of the filter's order."""
     theta = _discounts(filters)
     flat = (1.0 - theta) / (1.0 + theta)
     straight = (1.0 - theta) * (1.0 + 4.0 * theta + 5.0 * theta**2) / (1.0 + theta) ** 3
@@ -72,23 +72,23 @@ def _level_variances(filters: FilterBank) -> Vector:
 
 
 def _rates(filters: FilterBank) -> tuple[Vector, Vector]:
-    """Return the rates of change of the filters that have one, weighed by their shares, and the standard errors."""
-    follows = filters.gains[1] > 0.0
-    if not follows.any():
-        nothing = np.full(filters.variance.shape, np.nan)
-        return nothing, nothing
-    share = filters.weight[follows] + np.finfo(float).tiny
+    """Return the rates of change, averaged over the filters that have one by their weights, and standard errors."""
+    has_rate = filters.gains[1] > 0.0
+    if not has_rate.any():
+        unknown = np.full(filters.variance.shape, np.nan)
+        return unknown, unknown
+    share = filters.weight[has_rate] + np.finfo(float).tiny
     share /= share.sum(axis=0)
-    theta = _discounts(filters)[follows][:, None, None]
+    theta = _discounts(filters)[has_rate][:, None, None]
     # The filters count in rows of their class, not in time.
     inverse = np.where(filters.mean_inverse_squared_gap > 0.0, filters.mean_inverse_squared_gap, np.nan)[:, None]
     variance = 2.0 * (1.0 - theta) ** 3 / (1.0 + theta) ** 3 * filters.variance * inverse
-    rate = np.sum(share * filters.rate[follows], axis=0)
-    return rate, _spread(share, filters.rate[follows] - rate, variance)
+    rate = np.sum(share * filters.rate[has_rate], axis=0)
+    return rate, _spread(share, filters.rate[has_rate] - rate, variance)
 
 
 def _surprise(filters: FilterBank) -> Vector:
-    """Return how much better the best filter forecast than the one of longest memory, in standard deviations."""
+    """Return how much better the best filter forecast than that with the longest memory, in standard deviations."""
     slowest = int(np.argmin(filters.gains[0]))
     evidence = filters.log_weight.max(axis=0) - filters.log_weight[slowest]
     surprise: Vector = np.sqrt(2.0 * np.maximum(evidence, 0.0))

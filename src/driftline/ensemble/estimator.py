@@ -1,4 +1,4 @@
-"""AMRC, the estimator that driftline is about."""
+"""AMRC, the default estimator of driftline."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
@@ -16,42 +16,51 @@ from driftline.errors import ConfigError, MissingExtraError
 from driftline.paper import PaperAMRC
 from driftline.types import Matrix
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import flag, one_of, read_labels, read_rows, real_number, source_of_seeds, whole_number
+from driftline.utils.validation import (
+    checked_random_state,
+    flag,
+    one_of,
+    read_labels,
+    read_rows,
+    real_number,
+    whole_number,
+)
 
-HIGHEST_ORDER = 1
+MAX_ORDER = 1
 
 
 class AMRC(BoundedClassifier):
-    """Adaptive minimax risk classifier: follows a drifting stream and bounds its own error at every step.
+    """Adaptive minimax risk classifier: adapts to a drifting stream and bounds its own error at every step.
 
-    Members with different memories and features each solve a minimax problem over a store of recent instances; what
-    they say is mixed by weights that follow how often they were right. See "What we changed and why" in the
-    documentation, and `AMRC.paper` for the method as published.
+    Members with different memories and features each solve a minimax problem over a store of recent instances. Their
+    probabilities are mixed with weights that depend on how often each member was right. See "What we changed and why"
+    in the documentation, and `AMRC.paper` for the method as published.
 
     Parameters
     ----------
     features : {"auto", "linear", "fourier"} or FeatureMap, default="auto"
-        The instance features ψ(x): linear ones alone, or random Fourier features of two scales beside them. "auto"
-        takes both, if the instances have at most `n_components` columns; random directions are too few for more.
+        The instance features ψ(x): linear features only, or linear features and random Fourier features of two
+        scales. "auto" uses Fourier features if the instances have at most `n_components` columns; with more columns,
+        there are too few random directions.
     n_components : int, default=200
-        Number of random directions of each scale.
+        Number of random directions for each scale.
     order : {0, 1}, default=1
-        Order of the filters that follow the class means: 1 follows means that move steadily.
+        Order of the filters that track the class means: filters of order 1 also estimate a constant rate of change.
     scaling : {"running", "none"}, default="running"
-        Whether columns are scaled by their running mean and deviation.
+        Whether columns are scaled by their running mean and standard deviation.
     coverage : float, default=0.95
-        Coverage that the calibrated bound aims at.
+        Share of steps at which the calibrated bound should hold.
     deterministic : bool, default=True
         Whether `predict` returns the most probable label or draws one from the randomised rule, to which
         the bounds apply. (The deterministic rule errs at most twice as often.)
     random_state : int, RandomState or None, default=0
-        Seed of the Fourier features, of what is drawn from the store and of the randomised rule.
+        Seed of the Fourier features, of the draws from the store and of the randomised rule.
 
     Attributes
     ----------
     classes_ : ndarray
-        The classes, in the order of the columns of `predict_proba`; a class first seen in mid-stream is
-        added at the end.
+        The classes, in the order of the columns of `predict_proba`; a class that was not
+        expected is added at the end with its first row.
     n_features_in_ : int
         Number of columns of the instances.
     n_steps_ : int
@@ -59,23 +68,24 @@ class AMRC(BoundedClassifier):
     error_bound_ : float
         The calibrated bound.
     calibrated_bound_ : float
-        Bound on the error probability of the current rule, tuned by the labels that came: it is to hold at the share
-        `coverage` of all steps.
+        Bound on the error probability of the current rule, calibrated by the labels learned so far. It should hold at
+        the share `coverage` of all steps.
     rate_bound_ : float
-        A smaller one that is to hold on average over many steps; the bound on accumulated mistakes is its sum.
+        Smaller bound that should hold on average over many steps; `mistake_bound` is computed from its sum.
     model_bound_ : float
-        R(U_t) of the mixture, the mean of its members': a bound if the uncertainty sets contain the truth.
+        R(U_t) of the mixture, the weighted mean of those of its members. It is a bound if the uncertainty sets contain
+        the true expectations.
     bound_status_ : Status
-        "ok": the bounds lie in [0, 1 - 1/c], always.
+        Always "ok": the bounds lie in [0, 1 - 1/c].
     members_ : structured ndarray
-        The members: their space, gain (0 for a memory that grows until it is cut), weight in the mixture, model bound,
-        and how often their memory was cut.
+        The members: feature space, gain (0 for a memory that grows until it is cut), weight in the mixture, model
+        bound, and number of times that the memory was cut.
     n_waiting_ : int
-        Number of rows that were observed and whose labels have not come.
+        Number of observed rows whose labels have not arrived.
     n_missing_ : int
         Number of missing values replaced by their column's running mean.
     n_void_ : int
-        Number of steps with a label of a class not known before, which no bound covers.
+        Number of steps with a label of a class not known before; for these steps the bound is void.
 
     Examples
     --------
@@ -83,8 +93,8 @@ class AMRC(BoundedClassifier):
     >>> from driftline.streams import RotatingGaussians
     >>> X, y = RotatingGaussians().sample(400, seed=0)
     >>> model = AMRC()
-    >>> answers = model.prequential(X, y)
-    >>> mistakes = (answers.predicted != y).sum()
+    >>> predictions = model.prequential(X, y)
+    >>> mistakes = (predictions.predicted != y).sum()
     >>> bool(mistakes < model.mistake_bound(delta=0.05))
     True
     >>> model.predict(X[-3:]).shape, 0 < model.error_bound_ < 0.5
@@ -119,7 +129,7 @@ class AMRC(BoundedClassifier):
         Parameters
         ----------
         **changes
-            Parameters of `PaperAMRC` to set otherwise.
+            Parameters of `PaperAMRC` that should differ from its defaults.
 
         Returns
         -------
@@ -130,12 +140,12 @@ class AMRC(BoundedClassifier):
 
     @property
     def rate_bound_(self) -> float:
-        """The bound on the error that is to hold on average over many steps."""
+        """The bound on the error that should hold on average over many steps."""
         return self._ensemble.rate_bound
 
     @property
     def n_waiting_(self) -> int:
-        """Number of rows that were observed and whose labels have not come."""
+        """Number of observed rows whose labels have not arrived."""
         return self._ensemble.n_waiting
 
     @property
@@ -158,26 +168,27 @@ class AMRC(BoundedClassifier):
         return table
 
     def observe(self, X: Any, classes: Any = None) -> Self:
-        """Take note of rows that are predicted now and whose labels will come later, by `partial_fit`.
+        """Predict rows whose labels will arrive later, and keep the predictions until `partial_fit` gets the labels.
 
-        The calibrated bounds then go by what was said of them now, with the delay that labels have. The weights of the
-        members go by that and by what is said when the label comes, whichever proves better. Rows are found again by
-        their values. While some wait, rows that were not observed are learned, but do not count for weights and
-        bounds; of more than 100,000 that wait, the oldest are given up.
+        The bounds are then calibrated by these predictions, so that they include the effect of the delay. The weights
+        of the members depend on these predictions and on the members' predictions when the label arrives; whichever of
+        the two gives better weights counts more. `partial_fit` identifies observed rows by their values. While some
+        observed rows wait for their labels, other rows are learned, but do not change the weights and the bounds. At
+        most 100,000 rows wait for their labels; when there are more, the oldest are forgotten.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Instances.
         classes : array-like, optional
-            The classes to expect, if nothing was learned yet.
+            The expected classes, if nothing was learned yet.
 
         Returns
         -------
         AMRC
             The estimator itself.
         """
-        with self._rolled_back_if_refused():
+        with self._first_call_rolled_back_on_error():
             if classes is not None and not self.__sklearn_is_fitted__():
                 self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
             rows = self._read_fitted(X).copy()
@@ -186,16 +197,16 @@ class AMRC(BoundedClassifier):
         return self
 
     def add_columns(self, columns: int | Sequence[str]) -> Self:
-        """Make room for columns that are new in mid-stream, after those there are.
+        """Add columns that start in mid-stream, after the existing ones.
 
-        Their values are missing in all rows so far, and count as the column's mean. From the first value on they are
-        columns like the others, with which they share the weight: the members learn what they are worth within their
-        memories. Not for a feature map of your own, which knows the columns that it was started with.
+        In all rows so far their values are missing, and are replaced by the column's mean. From their first value on,
+        they are treated like the other columns. Columns cannot be added with a custom feature map, which only knows the
+        columns that it was started with.
 
         Parameters
         ----------
         columns : int or sequence of str
-            How many; or their names, if the model has learned from tables whose columns have names.
+            Number of columns; or their names, if the model has learned from tables whose columns have names.
 
         Returns
         -------
@@ -218,7 +229,7 @@ class AMRC(BoundedClassifier):
         return self
 
     def _new_names(self, columns: Any) -> list[str] | None:
-        """Return the names of columns that are to be added; None if the columns have none."""
+        """Return the names of the columns to add; None if the columns of the model have no names."""
         check_is_fitted(self)
         known = getattr(self, "feature_names_in_", None)
         if known is None:
@@ -226,7 +237,7 @@ class AMRC(BoundedClassifier):
         names = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
         are_text = bool(names) and all(isinstance(name, str) for name in names)
         if not are_text or len({*known, *names}) < len(known) + len(names):
-            raise ConfigError(f"columns must be new names, because those so far have names; got {columns!r}")
+            raise ConfigError(f"columns must be new names, because the existing columns have names; got {columns!r}")
         return names
 
     def _widen(self, n: int) -> None:
@@ -234,25 +245,25 @@ class AMRC(BoundedClassifier):
         self.n_features_in_ += n
 
     def drift(self, *, columns: Sequence[str] | None = None, as_frame: bool = False) -> Any:
-        """Return how the mean of each feature moves in each class, the most surprising first.
+        """Return how the mean of each column moves in each class, the largest surprise first.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Names of the columns, such as a stream's `columns`; by default those of the table that was learned from, or
-            x0, x1, …
+            Names of the columns, such as a stream's `columns`; by default those of the table that was learned
+            from, or x0, x1, …
         as_frame : bool, default=False
             Whether to return a pandas DataFrame.
 
         Returns
         -------
         structured ndarray or DataFrame
-            With a row for each class and column, and the fields `label`; `feature`, the name of the column; `mean`,
-            the tracked mean of the column in that class as of its last row, and `mean_error`, its standard error;
-            `rate`, its change in a unit of time, and `rate_error` (NaN for order 0, and where no time has passed);
-            `surprise`, by how much a mean that moves explains the last rows of the class better than one that stands
-            still, in standard deviations: from about 3 on it is no accident. The errors allow for what the filters
-            disagree on.
+            A row for each class and column, with the fields `label`; `feature`, the name of the column; `mean`, the
+            tracked mean of the column in that class at its last row, and `mean_error`, its standard error; `rate`, its
+            change per unit of time, and `rate_error`, the standard error of that (NaN for order 0, and if no time has
+            passed); `surprise`, by how much a moving mean explains the last rows of the class better than a constant
+            mean, in standard deviations: a value above about 3 is hardly due to chance. The standard errors include
+            the disagreement of the filters.
 
         Examples
         --------
@@ -287,10 +298,10 @@ class AMRC(BoundedClassifier):
         if not is_feature_map(given["features"]):
             one_of("features", given["features"], ("auto", "linear", "fourier"))
         order = whole_number("order", given["order"], at_least=0)
-        if order > HIGHEST_ORDER:
-            raise ConfigError(f"order must be 0 or 1; got {order} (AMRC.paper has higher ones)")
+        if order > MAX_ORDER:
+            raise ConfigError(f"order must be 0 or 1; got {order} (AMRC.paper has higher orders)")
         one_of("scaling", given["scaling"], ("running", "none"))
-        source_of_seeds(given["random_state"])
+        checked_random_state(given["random_state"])
         return given | {
             "n_components": whole_number("n_components", given["n_components"], at_least=1),
             "order": order,

@@ -1,4 +1,4 @@
-"""Filters that estimate the class means as they move: their construction, and those of the raw columns."""
+"""Filters that estimate moving class means: building a filter bank, and the filters of the raw columns."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, State, Vector
 
 DISCOUNTS = {0: (0.5, 0.8, 0.95, 0.99), 1: (0.5, 0.8, 0.95)}
-"""What filters of each order keep of the past from one row of a class to the next."""
+"""For filters of each order: factors by which the weight of past rows decreases with every row of a class."""
 
 
 def with_class(filters: FilterBank) -> FilterBank:
-    """Return the filters with room for one more class."""
+    """Return the filters with one more class."""
     grown = ((0, 0), (0, 1), (0, 0))
     return filters._replace(
         **{name: np.pad(getattr(filters, name), grown) for name in ("level", "rate", "log_weight", "weight")},
@@ -27,7 +27,7 @@ def with_class(filters: FilterBank) -> FilterBank:
 
 
 def with_components(filters: FilterBank, at: int, n: int) -> FilterBank:
-    """Return the filters with room for n more components before position `at`, which are 0 until they are known."""
+    """Return the filters with n more components before position `at`, whose estimates are 0."""
     names = ("level", "rate", "log_weight", "weight", "variance", "largest")
     grown = filters._replace(**{name: with_zeros(getattr(filters, name), at, n) for name in names})
     grown.weight[:1, filters.n_rows > 0.0, at : at + n] = 1.0
@@ -40,7 +40,7 @@ def with_zeros(array: Any, at: int, n: int) -> Any:
 
 
 def new_filter_bank(orders: tuple[int, ...], d: int) -> FilterBank:
-    """Return filters for no class yet, with the gains of discounted least squares."""
+    """Return filters without classes, with the gains of discounted least squares."""
     gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]
     grid = np.zeros((len(gains), 0, d))
     return FilterBank(
@@ -75,22 +75,22 @@ class ColumnFilters:
         self.origin = np.full(n_columns, np.nan)
 
     def add_class(self) -> None:
-        """Make room for one more class."""
+        """Add a class, at the next position."""
         self.filters = with_class(self.filters)
 
     def add_columns(self, n: int) -> None:
-        """Make room for n more columns."""
+        """Add n columns, which have no values yet."""
         self.filters = with_components(self.filters, self.origin.size, n)
         self.origin = np.pad(self.origin, (0, n), constant_values=np.nan)
 
     def update(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
-        """Update the filters with labelled rows; missing values are left out."""
-        if np.isnan(self.origin).any():  # counted from the first value, so that a large offset costs no precision
+        """Update the filters with labelled rows; missing values are ignored."""
+        if np.isnan(self.origin).any():  # it becomes the first value, so that a large offset costs no precision
             values = np.where(np.isnan(X), 0.0, X)
             first = np.argmax(~np.isnan(X), axis=0)
             known = ~np.isnan(X).all(axis=0) & np.isnan(self.origin)
-            began = values[first, np.arange(X.shape[1])]
-            self.origin[known] = np.clip(began, -MAX_MAGNITUDE, MAX_MAGNITUDE)[known]
+            first_values = values[first, np.arange(X.shape[1])]
+            self.origin[known] = np.clip(first_values, -MAX_MAGNITUDE, MAX_MAGNITUDE)[known]
         # In double precision, because the first value may be far from all others.
         shifted = np.clip(X - self.origin, -MAX_MAGNITUDE, MAX_MAGNITUDE)
         update_filters_by_rows(shifted, labels, elapsed, self.filters, np.zeros(self.filters.variance.shape))

@@ -1,4 +1,4 @@
-"""The default learner: features, members, mixture, calibrated bound."""
+"""The learner of `AMRC`: it mixes the members of several feature spaces, and calibrates the bound."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from driftline.types import Labels, Matrix, Predictions, Singles, State, Status,
 
 
 class EnsembleLearner:
-    """Members with different memories and features, mixed online, on rows of numbers and class positions from 0.
+    """The learner of `AMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
     learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound
@@ -32,9 +32,9 @@ class EnsembleLearner:
     spaces : list of Space
         The feature spaces with their members.
     column_filters : ColumnFilters
-        Filters of the raw columns, for the table of drift; predictions do not depend on them.
+        Filters of the raw columns, for `AMRC.drift`; predictions do not depend on them.
     coverage : float
-        Coverage that the calibrated bound aims at.
+        Share of steps at which the calibrated bound should hold.
     """
 
     def __init__(
@@ -74,9 +74,9 @@ class EnsembleLearner:
 
     @property
     def model_bound(self) -> float:
-        """R(U_t) of the mixture: the mean of the members' bounds, each given its λ."""
+        """R(U_t) of the mixture: the weighted mean of the members' bounds."""
         bounds = self.member_bounds
-        return min(float(self.weights @ bounds), float(bounds.max()))  # weights may sum to a rounding above 1
+        return min(float(self.weights @ bounds), float(bounds.max()))  # the weights may sum to slightly more than 1
 
     @property
     def calibrated_bound(self) -> float:
@@ -85,7 +85,7 @@ class EnsembleLearner:
 
     @property
     def rate_bound(self) -> float:
-        """The bound that is to hold on average; 1 before any class is known."""
+        """The bound that should hold on average; 1 before any class is known."""
         return self.calibration.rate(self.n_classes) if self.n_classes else 1.0
 
     @property
@@ -99,7 +99,7 @@ class EnsembleLearner:
         return Status.OK if self.n_classes else Status.LOOSE
 
     def add_class(self) -> None:
-        """Make room for one more class."""
+        """Add a class, at the next position."""
         self.n_classes += 1
         self._pending.add_class()
         self.column_filters.add_class()
@@ -107,7 +107,7 @@ class EnsembleLearner:
             space.add_class()
 
     def add_columns(self, n: int) -> None:
-        """Make room for n more columns, whose values are missing in the rows so far."""
+        """Add n columns, whose values are missing in the rows so far."""
         for space in self.spaces:
             space.check_can_grow()
         self._columns.add_columns(n)
@@ -125,7 +125,7 @@ class EnsembleLearner:
         return _largest(self.probabilities(X))
 
     def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
-        """Return the predictions for raw rows, with their labels beside them; changes nothing."""
+        """Return a record of the predictions for raw rows and of their labels; changes nothing."""
         start = time.perf_counter()
         h = self.probabilities(X) if self.n_classes else np.zeros((len(X), 0))
         bounds = np.full(len(X), self.error_bound)
@@ -133,7 +133,7 @@ class EnsembleLearner:
         return self._predictions(h, bounds, rates, labels, predict_seconds=time.perf_counter() - start)
 
     def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
-        """Predict each raw row, then learn its label; a label beyond the known classes, alone in its call, adds one."""
+        """Predict each raw row, then learn its label; a new class must be alone in its call, and is added."""
         if labels[0] >= self.n_classes:
             return self._learn_new_class(X, labels, elapsed)
         start = time.perf_counter()
@@ -150,12 +150,14 @@ class EnsembleLearner:
     ) -> tuple[Matrix, Vector, Vector]:
         """Update the members' weights and the bounds; return the mixture and both bounds as they were before each row.
 
-        There are two schemes of weighing members by rows that were pending: by their predictions when the row was
-        observed, which shows who is good at predicting with that delay; and by their predictions now, before the
-        label is learned, which shows sooner who follows the stream. Either can be far better than the other, so the
-        weights are a mixture of both schemes, which are themselves weighed by their predictions when the row was
-        observed. The bounds are calibrated by the predictions of that time.
-        While some rows are pending, others do not count: they may be older than labels that are already learned.
+        For pending rows there are two schemes of weighting members. The first uses their predictions when the row was
+        observed, which shows which members predict well in spite of the delay. The second uses their predictions now,
+        before the label is learned, which shows sooner which members have adapted to the stream. Either scheme can be
+        far better than the other. Therefore the weights are a mixture of both schemes, whose shares depend on the
+        predictions of each scheme when the row was observed. The bounds are calibrated by the mixture's predictions
+        when the row was observed.
+        While some rows are pending, rows that are not do not change weights and bounds: they may be older than labels
+        that are already learned.
         """
         n = len(labels)
         h, bounds, rates = np.empty((n, self.n_classes)), np.empty(n), np.empty(n)
@@ -180,7 +182,7 @@ class EnsembleLearner:
         return h, bounds, rates
 
     def observe(self, X: Matrix) -> None:
-        """Predict raw rows and keep the predictions until their labels come."""
+        """Predict raw rows and keep the predictions until their labels arrive."""
         with self._columns_restored_on_error():
             Z = self._columns.update(X)
             members = self._member_probabilities(Z)
@@ -189,7 +191,7 @@ class EnsembleLearner:
             self._pending.add(PendingRow(*entries))
 
     def _prepare(self, X: Matrix, pending: list[PendingRow | None]) -> Matrix:
-        """Return rows prepared: pending ones as they were when observed, the others now."""
+        """Return the prepared rows; those of pending rows were prepared when they were observed."""
         if not pending:
             return self._columns.update(X)
         rows = zip(X, pending, strict=False)
@@ -215,7 +217,7 @@ class EnsembleLearner:
         return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
 
     def _represent(self, X: Matrix, pending: list[PendingRow | None]) -> list[tuple[Space, Singles]]:
-        """Return the features of raw rows in each space; add the rows to the columns, remove them from the pending."""
+        """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
         with self._columns_restored_on_error():
             Z = self._prepare(X, pending)
             represented = [(space, space.represent(Z)) for space in self.spaces]
@@ -226,7 +228,7 @@ class EnsembleLearner:
 
     @contextmanager
     def _columns_restored_on_error(self) -> Iterator[None]:
-        """Undo changes to the columns if the user's feature map refuses a row."""
+        """Undo changes of the columns if a custom feature map rejects a row."""
         before = self._columns.state()
         try:
             yield
@@ -279,7 +281,7 @@ class EnsembleLearner:
         self.restore(self.state())
 
     def _parts(self) -> dict[str, Stateful]:
-        """Return the parts that have arrays of their own."""
+        """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
         return {
             "columns": self._columns,

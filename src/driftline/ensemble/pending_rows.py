@@ -1,4 +1,4 @@
-"""Rows that were predicted, and whose labels have not come yet."""
+"""Rows that were predicted and whose labels have not arrived yet."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, replace
@@ -8,12 +8,12 @@ import numpy as np
 from driftline.types import Matrix, State, Vector
 
 MAX_PENDING_ROWS = 100_000
-"""Beyond this many, the oldest are forgotten."""
+"""Largest number of pending rows; if there are more, the oldest are removed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendingRow:
-    """A row that was predicted and whose label has not come, as it was when it was predicted.
+    """A row that was predicted and whose label has not arrived, with its predictions.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class PendingRow:
     member_probabilities : ndarray of shape (n_members, n_classes)
         The prediction of each member.
     scheme_probabilities : ndarray of shape (2, n_classes)
-        What the mixture would have predicted with each of the two schemes of weighing members.
+        The predictions of the mixture with the weights of each of the two weighting schemes.
     probabilities : ndarray of shape (n_classes,)
         The prediction of the mixture.
     """
@@ -35,7 +35,7 @@ class PendingRow:
 
 
 class PendingRows:
-    """Rows that wait for their labels, found again by their values; of equal rows, the first to come."""
+    """The pending rows, which are found by their values; among equal rows, the oldest is found first."""
 
     def __init__(self) -> None:
         self._rows: dict[int, PendingRow] = {}
@@ -56,7 +56,7 @@ class PendingRows:
     def find(self, X: Matrix) -> list[PendingRow | None]:
         """Return the pending row with the values of each row of X, or None.
 
-        The list ends at the row that takes the last pending one: for those after it there is none.
+        The list ends when no pending rows are left, and can therefore be shorter than X.
         """
         found: list[PendingRow | None] = []
         n_alike: Counter[bytes] = Counter()
@@ -115,5 +115,5 @@ class PendingRows:
 
 
 def _key(x: Vector) -> bytes:
-    """Return bytes that are equal for rows of equal values, whatever the sign of a 0 or the bits of a NaN."""
+    """Return bytes that are equal for rows of equal values, regardless of the sign of a 0 and the bits of a NaN."""
     return np.where(np.isnan(x), np.nan, x + 0.0).tobytes()

@@ -1,28 +1,29 @@
-"""What an ensemble is made of: feature spaces, and in each of them members with different memories."""
+"""Plans of ensembles: the feature spaces, and the members of each space."""
 
 from dataclasses import dataclass
 
 COARSE_SCALE, FINE_SCALE = 1.0, 3.0
-"""Scales of the two sets of Fourier features: of wide and of narrow kernels."""
+"""Scales of the two sets of Fourier features: of a wide and of a narrow kernel."""
 MAX_MEMORY_ROWS, MAX_SLOW_MEMORY_ROWS, MAX_GROWING_MEMORY_ROWS = 600, 10_000, 3000
-"""Rows that a member remembers at most: most members, those that forget slowly, those whose memory is cut."""
+"""Largest number of rows in a member's memory: in general, if it forgets slowly, and if its memory is cut."""
 SLOW_GAIN = 0.002
 """Members with a smaller gain than this forget slowly."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:
-    """One member.
+    """The plan of one member.
 
     Attributes
     ----------
     gain : float
-        How fast it forgets: the weight of a row is (1 - gain)^age. 0 for one that forgets nothing until its memory
-        is cut.
+        How fast it forgets: the weight of a row is (1 - gain)^age. A member with gain 0 forgets nothing until its
+        memory is cut.
     width : float
-        λ that it learns with, in standard errors.
+        Width λ of its uncertainty sets, in standard errors.
     partner : int, default=-1
-        For a member whose memory is cut: the place, in its space, of the member of short memory that decides when.
+        For a member whose memory is cut: position, in its space, of the member with short memory that decides when it
+        is cut; otherwise -1.
     """
 
     gain: float
@@ -31,7 +32,7 @@ class MemberPlan:
 
     @property
     def reach(self) -> int:
-        """Number of rows that it remembers at most."""
+        """Largest number of rows in its memory."""
         if self.gain == 0.0:
             return MAX_GROWING_MEMORY_ROWS
         return min(int(3.0 / self.gain), MAX_SLOW_MEMORY_ROWS if self.gain < SLOW_GAIN else MAX_MEMORY_ROWS)
@@ -39,18 +40,18 @@ class MemberPlan:
 
 @dataclass(frozen=True, slots=True)
 class SpacePlan:
-    """Features, a store of instances in them, and the members that learn from it.
+    """The plan of a feature space: its features, and the members that learn from its store of instances.
 
     Attributes
     ----------
     name : str
-        What to call it.
+        Name of the space.
     members : tuple of MemberPlan
         The members.
     scale : float, default=0.0
-        Scale of the Fourier features; 0 for linear features alone.
+        Scale of the Fourier features; 0 for linear features only.
     orders : tuple of int, default=()
-        Orders of the filters that follow the class means, for a drift-compensated store; none for a plain one.
+        Orders of the filters that track the class means, for a drift-compensated store; empty for a plain store.
     """
 
     name: str
@@ -65,9 +66,9 @@ def default_plan(*, uses_fourier: bool, order: int) -> tuple[SpacePlan, ...]:
     Parameters
     ----------
     uses_fourier : bool
-        Whether there are Fourier features beside the linear ones; else there are more members with linear ones.
+        Whether there are spaces with Fourier features; if not, there are more members with linear features.
     order : int
-        Highest order of the filters that follow the class means.
+        Highest order of the filters that track the class means.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, Singles, State, Vector
 
 N_QUANTILES = 16 * ROWS_PER_STEP
-"""How finely the distribution of ages is cut."""
+"""Number of quantiles that represent the distribution of ages."""
 
 
 class Space:
@@ -27,13 +27,13 @@ class Space:
     Parameters
     ----------
     plan : SpacePlan
-        What it is made of.
+        Its plan.
     features : FeatureMap or LinearFourierMap
-        The features, started.
+        The features, after `start`.
     n_features : int
         Number of features.
     seed : list of int
-        Seed of the rows that are drawn from the store.
+        Seed of the draws of rows from the store.
     """
 
     def __init__(self, plan: SpacePlan, features: Any, n_features: int, seed: list[int]) -> None:
@@ -74,7 +74,7 @@ class Space:
 
     @property
     def bounds(self) -> Vector:
-        """The bound of each member on its own error, given its λ; at most that of guessing."""
+        """The bound of each member on its own error, at most the error of guessing."""
         c = self._members.mu.shape[1]
         chosen = enumerate(self._members.n_halvings.tolist())
         return np.array([member_bound(self._members, m, k, c) for m, k in chosen])
@@ -85,12 +85,12 @@ class Space:
         return self._members.n_cuts
 
     def add_class(self) -> None:
-        """Make room for one more class."""
+        """Add a class, at the next position."""
         grown = ((0, 0), (0, 1), (0, 0))
         c, d = self._members.mu.shape[1] + 1, self._members.mu.shape[2]
         stacks = {name: np.pad(getattr(self._members, name), grown) for name in ("mu", "average", "sums", "squares")}
         self._members = self._members._replace(**stacks)
-        if not self._store.n_seen[0]:  # nothing learned: the rule is that of guessing
+        if not self._store.n_seen[0]:  # nothing learned: the rule guesses
             self._members.loss[:] = 1.0 - 1.0 / c
         self._filters = with_class(self._filters)
         centres = self._workspace.centres
@@ -98,15 +98,15 @@ class Space:
         self._workspace.centres[:-1] = centres
 
     def check_can_grow(self) -> None:
-        """Refuse more columns, if the features are a map of the user's."""
+        """Raise ConfigError if columns cannot be added because the feature map is a custom one."""
         if not isinstance(self._features, LinearFourierMap):
             raise ConfigError(
-                "columns cannot be added with a feature map of your own, which was started with those of the first "
-                'row; hand in all columns from then on, or choose features="auto"'
+                "columns cannot be added with a custom feature map, which was started with the columns of the first "
+                'row; pass all columns from the first row on, or choose features="auto"'
             )
 
     def add_columns(self, n: int) -> None:
-        """Make room for n more columns: the model is as if they had been 0 so far."""
+        """Add n columns; the model is the same as if their values had been 0 in all rows so far."""
         at = 1 + self._features.n_columns
         self._features.add_columns(n)
         self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
@@ -131,10 +131,10 @@ class Space:
         return probabilities
 
     def represent(self, Z: Matrix) -> Singles:
-        """Return ψ for each row of Z; changes nothing."""
+        """Return the features ψ of each row of Z; changes nothing."""
         if isinstance(self._features, LinearFourierMap):
             return self._features.transform(Z)
-        # The user's map: a row at a time, so that it does not matter how rows are grouped.
+        # A custom map gets one row at a time, so that the grouping of rows does not change its results.
         d = self._store.rows.shape[1]
         Psi = np.concatenate([checked_features(self._features.transform(z[None]), 1, d) for z in Z])
         singles: Singles = np.clip(Psi, -MAX_MAGNITUDE, MAX_MAGNITUDE).astype(np.float32)
@@ -177,7 +177,7 @@ class Space:
 
 
 def ages_of(gain: float) -> Vector:
-    """Return quantiles of the distribution with weights (1 - gain)^age; -1 for that of a memory that does not fade."""
+    """Return quantiles of the distribution of ages with weights (1 - gain)^age; -1 for a gain of 0."""
     if gain == 0.0:
         return np.full(N_QUANTILES, -1.0)
     u = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES

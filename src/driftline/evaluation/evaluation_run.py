@@ -80,9 +80,9 @@ class EvaluationRun:
 
     def process(self, stream: Stream, limit: int | None, bar: ProgressBar) -> bool:
         """Run to the end of the stream or to the limit; return False if it was interrupted before."""
-        state, begun, last = self._state, self._state.n_rows, time.perf_counter()
+        state, n_before, last = self._state, self._state.n_rows, time.perf_counter()
         with InterruptHandler() as interrupt, bar:
-            bar.advance(begun)
+            bar.advance(n_before)
             started = time.perf_counter()
             slices = self._slices(stream, limit)
             try:
@@ -95,7 +95,7 @@ class EvaluationRun:
                     now = time.perf_counter()
                     state.totals.seconds += now - last
                     last = now
-                    rate = (state.n_rows - begun) / (now - started)
+                    rate = (state.n_rows - n_before) / (now - started)
                     bar.advance(len(rows.rows), f"error {state.totals.error:.1%}, {rate:,.0f} rows/s")
                     self._save(at_once=False)
             except StopRequested:
@@ -123,7 +123,7 @@ class EvaluationRun:
             if seen and digest_of(block, 0) != state.last_row_digest:
                 raise CheckpointError(
                     f"row {state.n_rows - 1} of {stream.name} is not the last row of the run: the stream has changed; "
-                    "begin anew in another folder"
+                    "start again in another folder"
                 )
             state.n_skipped = getattr(stream, "n_skipped", 0)
             if len(block.rows) > seen:

@@ -73,10 +73,10 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes]:
     if version != VERSION:
         raise CheckpointError(
             f"{path} has version {version} of the format, and this driftline resumes version {VERSION} only; resume it "
-            "with the driftline that wrote it, or begin anew in another folder"
+            "with the driftline that wrote it, or start again in another folder"
         )
     if hashlib.sha256(payload).hexdigest() != digest:
-        raise CheckpointError(f"{path} is damaged: its checksum does not match; begin anew in another folder")
+        raise CheckpointError(f"{path} is damaged: its checksum does not match; start again in another folder")
     return header, payload
 
 

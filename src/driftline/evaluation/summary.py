@@ -111,7 +111,9 @@ class Summary:
         if self.mistake_bound is None:
             del lines["mistakes"]
         if self.n_unlearned or self.n_skipped:
-            lines["left out"] = f"{self.n_unlearned:,} labels that came too late, {self.n_skipped:,} malformed rows"
+            lines["left out"] = (
+                f"{self.n_unlearned:,} labels that had not arrived at the end, {self.n_skipped:,} malformed rows"
+            )
         width = max(map(len, lines))
         body = "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
         return f"{self.model} on {self.stream}\n{body}"
@@ -188,7 +190,7 @@ class RunningTotals:
         no_change = self.label_changes / (n - 1) if n > 1 else None
         has_bound = not np.isnan(bounds)
         has_windows = has_bound and self.n_windows > 0
-        ledger = MistakeBound(n_steps=n, total_bound=charges)
+        mistake_bound = MistakeBound(n_steps=n, total_bound=charges)
         return Summary(
             stream=stream,
             model=model,
@@ -207,7 +209,7 @@ class RunningTotals:
             windows_above_bound_deterministic=self.n_above_deterministic / self.n_windows if has_windows else None,
             mistakes=self.mistakes,
             expected_mistakes=none_if_nan(expected),
-            mistake_bound=ledger.mistakes(delta) if has_bound and not bounds_are_late else None,
+            mistake_bound=mistake_bound.mistakes(delta) if has_bound and not bounds_are_late else None,
             delta=delta,
             n_unlearned=n_unlearned,
             n_skipped=n_skipped,

@@ -82,7 +82,7 @@ class Timeline:
         block : Block
             Rows with labels.
         predictions : Predictions
-            What the classifier said of them.
+            The predictions of the classifier for these rows.
         """
         self._search = None
         places = self._places(block.labels)

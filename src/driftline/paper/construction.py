@@ -1,4 +1,4 @@
-"""From the parameters of an AMRC to the parts that it is made of."""
+"""Building the learner of `PaperAMRC` from its parameters."""
 
 import copy
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from driftline.paper.protocols import Solver
 from driftline.paper.subgradient_solver import SubgradientSolver
 from driftline.paper.widening import LabelledWindow
 from driftline.types import Matrix
-from driftline.utils.validation import flag, one_of, real_number, source_of_seeds, whole_number
+from driftline.utils.validation import checked_random_state, flag, one_of, real_number, whole_number
 
-FOURIER = ("fourier", "fourier-printed")
+FOURIER_FEATURES = ("fourier", "fourier-printed")
 CHOICES = {
     "scaling": ("running", "file", "none"),
     "label_variance": ("binomial", "sample", "printed"),
@@ -27,28 +27,29 @@ CHOICES = {
     "solver": ("subgradient", "exact"),
 }
 FLAGS = ("intercept", "widened", "deterministic")
-WHOLE_NUMBERS = {"order": 0, "n_components": 1, "label_window": 1, "n_subgradients": 1, "n_iterations": 1}
+MIN_WHOLE_NUMBERS = {"order": 0, "n_components": 1, "label_window": 1, "n_subgradients": 1, "n_iterations": 1}
+"""Parameters that are whole numbers, and the smallest value of each."""
 
 
 def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters as plain Python values, or refuse those that cannot work."""
+    """Return the parameters as plain Python values; raise ConfigError if one is invalid."""
     plain = dict(parameters)
     if not is_feature_map(parameters["features"]):
-        one_of("features", parameters["features"], ("linear", *FOURIER))
+        one_of("features", parameters["features"], ("linear", *FOURIER_FEATURES))
     for name, words in CHOICES.items():
         one_of(name, parameters[name], words)
-    for name, at_least in WHOLE_NUMBERS.items():
+    for name, at_least in MIN_WHOLE_NUMBERS.items():
         plain[name] = whole_number(name, parameters[name], at_least=at_least)
     for name in FLAGS:
         plain[name] = flag(name, parameters[name])
     plain["scale"] = real_number("scale", parameters["scale"], above=0.0, below=np.inf)
     plain["coverage"] = real_number("coverage", parameters["coverage"], above=0.5, below=1.0)
-    source_of_seeds(parameters["random_state"])
+    checked_random_state(parameters["random_state"])
     return plain
 
 
 def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> PaperLearner:
-    """Build a learner, without classes yet, for instances like `rows`, the first block of the stream."""
+    """Return a new learner, without classes, for a stream whose first block is `rows`."""
     columns = PaperColumns(parameters["scaling"], rows)
     features = _feature_map(parameters, seed)
     features.start(rows.shape[1])
@@ -69,7 +70,7 @@ def _feature_map(parameters: Mapping[str, Any], seed: int) -> FeatureMap:
     features = parameters["features"]
     if is_feature_map(features):
         return cast(FeatureMap, copy.deepcopy(features))
-    if features in FOURIER:
+    if features in FOURIER_FEATURES:
         return FourierMap(
             n_components=parameters["n_components"],
             scale=parameters["scale"],

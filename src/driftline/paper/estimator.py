@@ -1,4 +1,4 @@
-"""The paper's AMRC, exactly."""
+"""The estimator of the paper's method."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,43 +15,44 @@ from driftline.types import Matrix, Rule, UncertaintySet
 class PaperAMRC(BoundedClassifier):
     """The adaptive minimax risk classifier of the paper; its defaults are the published configuration.
 
-    (The tables are reproduced with ``features="fourier-printed", unobserved="hold", label_variance="sample"``, a
-    `scale` found by cross-validation, and ``scaling="none"`` on streams that `RangeScaled` has scaled by one range for
-    all columns; poker by that of each.)
+    (The paper's tables are reproduced with ``features="fourier-printed", unobserved="hold", label_variance="sample"``,
+    a `scale` chosen by cross-validation, and ``scaling="none"`` on streams that `RangeScaled` has scaled with one range
+    for all columns; the stream poker is scaled column by column.)
 
     Parameters
     ----------
     order : int, default=1
-        Order k of the tracking: how many derivatives of each expectation are followed.
+        Order k of the tracking: number of derivatives of each expectation that are tracked.
     features : {"fourier", "fourier-printed", "linear"} or FeatureMap, default="fourier"
-        The instance features ψ(x). Fourier features are divided by √D, as in the authors' Python program; "printed"
-        ones, as in the paper and in their other program, are not, so that Alg. 4 takes longer steps.
+        The instance features ψ(x). Those of "fourier" are divided by √D, as in the authors' Python program; those
+        of "fourier-printed" are not, as in the paper and in the authors' other program, so that Alg. 4 takes longer
+        steps.
     n_components, scale : int, float, default=200, 1.0
         Number and scale of the random Fourier features.
     intercept : bool, default=False
-        Whether linear features begin with a constant.
+        Whether linear features start with a constant.
     scaling : {"file", "running", "none"}, default="file"
-        How columns are scaled before ψ: by the range of the first block of rows (the authors' look into the
-        future, if that block is the whole file); by running mean and deviation; not at all.
+        How columns are scaled before ψ: by the range of the first block of rows (if that block is the whole file,
+        this uses future rows, as the authors do); by the running mean and standard deviation; not at all.
     label_window : int, default=200
-        W, how many recent labels estimate the label probabilities.
+        W, the number of recent labels from which the label probabilities are estimated.
     label_variance : {"binomial", "sample", "printed"}, default="binomial"
         Variance of that estimate: p(1-p)/n; the sample variance of the last W estimates, as in the
-        authors' code; p(1-p), as printed in the paper (the rule is then trivial).
+        authors' code; p(1-p), as printed in the paper (the rule then always guesses).
     unobserved : {"propagate", "hold"}, default="propagate"
-        What time does to classes that a step does not observe: extrapolation as in Theorem 2 of the paper,
-        or nothing, as in the authors' code.
+        What happens at a step to the classes other than that of its label: they are extrapolated, as in Theorem 2 of
+        the paper, or not changed, as in the authors' code.
     gain : {"multidimensional", "unidimensional"}, default="multidimensional"
-        One Kalman gain for each component, or their average for all.
+        One Kalman gain for each component, or the mean of these gains for all components.
     solver : {"subgradient", "exact"}, default="subgradient"
         Alg. 4 of the paper, or a linear program over the last `n_subgradients` instances (slow).
     n_subgradients, n_iterations : int, default=100, 2000
         N and K of Alg. 4.
     widened : bool, default=False
-        Whether the uncertainty sets are widened so that they hold the distribution of the last `n_subgradients`
-        labelled instances. R(U_t) then lies in [0, 1 - 1/c], always.
+        Whether the uncertainty sets are widened so that they contain the distribution of the last `n_subgradients`
+        labelled instances. R(U_t) then always lies in [0, 1 - 1/c].
     coverage : float, default=0.95
-        Coverage that the calibrated bound aims at.
+        Share of steps at which the calibrated bound should hold.
     deterministic : bool, default=True
         Whether `predict` returns the most probable label or draws one from the randomised rule, to which
         the bounds apply. (The deterministic rule errs at most twice as often.)
@@ -61,8 +62,8 @@ class PaperAMRC(BoundedClassifier):
     Attributes
     ----------
     classes_ : ndarray
-        The classes, in the order of the columns of `predict_proba`; a class first seen in mid-stream is
-        added at the end.
+        The classes, in the order of the columns of `predict_proba`; a class that was not
+        expected is added at the end with its first row.
     n_features_in_ : int
         Number of columns of the instances.
     n_steps_ : int
@@ -71,13 +72,13 @@ class PaperAMRC(BoundedClassifier):
         R(U_t), the worst-case error probability of the current rule over the uncertainty set. It is a
         bound if the set contains the true expectations and `bound_status_` is not "empty".
     bound_status_ : Status
-        "ok"; "empty" if `error_bound_` is negative and so bounds nothing; "loose" if above 1 - 1/c.
+        "ok"; "empty" if `error_bound_` is negative and therefore no bound; "loose" if it is above 1 - 1/c.
     uncertainty_ : UncertaintySet
         `mean` and `width` of the tracked expectations, classes by features.
     rule_ : Rule
         The current rule: `weights` μ, classes by features, and `offset` φ.
     excess_ : float
-        Mean by which instances exceeded what the bound accounts for: add it to `error_bound_`.
+        Mean excess of the instances over what the bound accounts for: add it to `error_bound_`.
     n_missing_ : int
         Number of missing values replaced by their column's running mean.
     n_void_ : int
@@ -147,7 +148,7 @@ class PaperAMRC(BoundedClassifier):
 
     @property
     def excess_(self) -> float:
-        """Mean by which instances exceeded what the bound accounts for."""
+        """Mean excess of the instances over what the bound accounts for."""
         return self._minimax.mistake_bound.mean_excess
 
     @property

@@ -1,4 +1,4 @@
-"""The minimax problem as a linear program, solved to optimality: the oracle for tests."""
+"""The minimax problem as a linear program, solved exactly: slow, and the reference in tests."""
 
 import numpy as np
 from scipy import sparse
@@ -11,12 +11,12 @@ from driftline.types import Rule, Solution, State, Status, UncertaintySet, Vecto
 class ExactSolver:
     """Solves the minimax problem over the last `n_instances` instances with HiGHS.
 
-    Thousands of times slower than the subgradient method, and exact.
+    The result is exact, and takes thousands of times longer than the subgradient method.
 
     Notes
     -----
-    ``φ_x ≤ t`` holds exactly when ``Σ_y (s_y - t)_+ ≤ 1``, which needs c + 1 linear constraints and not one
-    for each of the 2^c - 1 label subsets. With ``μ = u - v``:
+    ``φ_x ≤ t`` holds exactly when ``Σ_y (s_y - t)_+ ≤ 1``, which needs c + 1 linear constraints instead of
+    one for each of the 2^c - 1 label subsets. With ``μ = u - v``:
 
     minimise  ``1 - τᵀ(u - v) + λᵀ(u + v) + t``  over  ``u, v, ξ ≥ 0`` and t
     subject to  ``μ_yᵀψ(x_i) - t ≤ ξ_iy``  and  ``Σ_y ξ_iy ≤ 1``.
@@ -40,15 +40,15 @@ class ExactSolver:
         self._instances = np.empty((0, n_features))
 
     def add_class(self) -> None:
-        """Make room for one more class, at the end."""
+        """Add a class, at the next position."""
         self._n_classes += 1
 
     def observe(self, psi: Vector) -> None:
-        """Take in an instance, labelled or not."""
+        """Add an instance, which need not have a label."""
         self._instances = np.vstack([self._instances, psi])[-self._n_instances :]
 
     def solve(self, uncertainty: UncertaintySet) -> Solution:
-        """Return an optimal rule, or the zero rule with risk -inf where the problem is unbounded."""
+        """Return an optimal rule, or the zero rule with risk -inf if the problem is unbounded."""
         tau, lam = uncertainty.mean.ravel(), uncertainty.width.ravel()
         A, b = self._constraints()
         n_slack = self._n_classes * len(self._instances)
@@ -75,10 +75,10 @@ class ExactSolver:
         return sparse.vstack([above, shares], format="csr"), np.repeat([0.0, 1.0], [n * c, n])
 
     def reset(self) -> None:
-        """Forget the rule before: there is nothing to forget."""
+        """No-op: this solver does not start from the previous rule."""
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
         return {"instances": self._instances}
 
     def restore(self, state: State) -> None:

@@ -7,7 +7,7 @@ from driftline.paper.label_window import LabelWindow
 from driftline.types import State, UncertaintySet, Vector
 
 FORGETTING = 0.3
-"""α of the noise adaptation (Akhlaghi et al., 2017), as in the authors' experiments."""
+"""Weight α of the past in the noise adaptation (Akhlaghi et al., 2017), as in the authors' experiments."""
 INITIAL_NOISE = 1e-3
 """Initial Q (times the identity) and R."""
 FILTERS = ("eta", "Sigma", "Q", "R", "residual")
@@ -25,11 +25,11 @@ class KinematicTracker:
     window : LabelWindow
         Estimates the label probabilities.
     unobserved : {"propagate", "hold"}
-        What time does to the classes that a step does not observe. "propagate" is Theorem 2: they are
-        extrapolated and their variance grows. "hold" forecasts one step from the last time they were
-        observed, for ever, as both public implementations do.
+        What happens at a step to the classes other than that of its label. "propagate" is Theorem 2: they are
+        extrapolated and their variance grows. "hold" does not change them: the forecast is always one step after
+        their last instance, as in both public implementations.
     gain : {"multidimensional", "unidimensional"}
-        One gain for each component, or for all of them the average of their gains.
+        One gain for each component, or the mean of these gains for all components.
 
     Notes
     -----
@@ -38,7 +38,7 @@ class KinematicTracker:
     ``τ = p γ`` and width λ, ``λ² = (Σ + γ²)(v + p²) - γ²p²``.
 
     The time to the next instance is unknown when the forecast is made; it is taken to be the last
-    increment. When the instance comes, its real increment is used.
+    increment. When the instance arrives, its real increment is used.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class KinematicTracker:
         self._window = window
         self._propagates = unobserved == "propagate"
         self._averages = gain == "unidimensional"
-        # Filtered states: what is known right after the last observation, before any forecast.
+        # Filtered states: estimates right after the last observation, before any forecast.
         self._eta = np.zeros((0, n_features, n))
         self._Sigma = np.zeros((0, n_features, n, n))
         self._Q = np.zeros((0, n_features, n, n))
@@ -73,7 +73,7 @@ class KinematicTracker:
         self._residual = np.zeros((0, n_features))
 
     def add_class(self) -> None:
-        """Make room for one more class, at the end."""
+        """Add a class, at the next position."""
         d, n = self._eta.shape[1:]
         identity = np.broadcast_to(np.eye(n), (1, d, n, n))
         self._eta = np.concatenate([self._eta, np.zeros((1, d, n))])
@@ -84,7 +84,7 @@ class KinematicTracker:
         self._window.add_class()
 
     def update(self, psi: Vector, label: int, elapsed: float) -> UncertaintySet:
-        """Take in one labelled instance, `elapsed` after the one before, and forecast the next step."""
+        """Add a labelled instance, `elapsed` after the previous one; return the uncertainty set of the next step."""
         H = transition(self._order, elapsed)
         for j in range(len(self._eta)):
             if self._propagates or j == label:
@@ -101,7 +101,7 @@ class KinematicTracker:
         correct(psi, K, self._eta[j], self._Sigma[j], self._Q[j], self._R[j], self._residual[j], FORGETTING)
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
         filters: State = {name: getattr(self, f"_{name}") for name in FILTERS}
         return filters | {f"window_{name}": value for name, value in self._window.state().items()}
 

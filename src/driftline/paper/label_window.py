@@ -14,16 +14,16 @@ VARIANCES: dict[str, Callable[["LabelWindow"], Vector]] = {
 
 
 class LabelWindow:
-    """Frequencies of the labels among the last `size`, and the variance of that estimate.
+    """Relative frequencies of the classes among the last labels, and the variance of these estimates.
 
     Parameters
     ----------
     size : int
-        W, the number of labels remembered.
+        W, the number of labels in the window.
     variance : {"binomial", "sample", "printed"}
         Var(p̂): the closed form p(1-p)/n; the sample variance of the last W values of p̂, as in the
-        authors' code; or p(1-p), which is what eq. (lambda) of the paper amounts to as printed (it makes
-        the uncertainty set contain 0 wherever p ≤ 1/2, and the rule trivial).
+        authors' code; or p(1-p), which follows from eq. (lambda) as printed in the paper (the
+        uncertainty set then contains 0 wherever p ≤ 1/2, and the rule always guesses).
 
     Examples
     --------
@@ -54,27 +54,27 @@ class LabelWindow:
 
     @property
     def variance(self) -> Vector:
-        """Var(p̂), in the variant chosen."""
+        """Var(p̂), by the chosen formula."""
         return VARIANCES[self._variance](self)
 
     def history_variance(self) -> Vector:
-        """Return the unbiased sample variance of the last W values of p̂, 0 while there is one."""
+        """Return the unbiased sample variance of the last W values of p̂; 0 if there is only one value."""
         if len(self._history) < 2:
             return np.zeros(self._history.shape[1])
         return np.asarray(self._history.var(axis=0, ddof=1))
 
     def add_class(self) -> None:
-        """Make room for one more class, which had frequency 0 so far."""
+        """Add a class, with frequency 0 so far."""
         self._history = np.pad(self._history, ((0, 0), (0, 1)))
 
     def push(self, label: int) -> None:
-        """Take in one label."""
+        """Add a label, and remove the oldest if the window is full."""
         self._labels = np.append(self._labels, label)[-self._size :]
         frequencies = np.bincount(self._labels, minlength=self._history.shape[1]) / self._labels.size
         self._history = np.vstack([self._history, frequencies])[-self._size :]
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
         return {"labels": self._labels, "history": self._history}
 
     def restore(self, state: State) -> None:

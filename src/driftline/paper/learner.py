@@ -14,7 +14,7 @@ from driftline.paper import rules
 from driftline.paper.protocols import Solver, Tracker
 from driftline.paper.widening import LabelledWindow
 from driftline.types import (
-    LARGEST,
+    LARGEST_VALUE,
     Labels,
     Matrix,
     Predictions,
@@ -39,7 +39,7 @@ class RowPrediction(NamedTuple):
 
 
 class PaperLearner:
-    """One AMRC of the paper, on rows of numbers and class positions from 0.
+    """The learner of `PaperAMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns, features ▶ ψ ─ rule ▶ h(·|x)                     reads, changes nothing
     learn:    (ψ, y) ─ tracker ▶ uncertainty set ─ solver ▶ solution with the next rule and its risk
@@ -51,9 +51,9 @@ class PaperLearner:
     n_features : int
         Length of ψ.
     coverage : float
-        Coverage that the calibrated bound aims at.
+        Share of steps at which the calibrated bound should hold.
     window : LabelledWindow, optional
-        Widens the uncertainty sets so that none is empty; without it they are as published.
+        Widens the uncertainty sets so that none is empty; if None, they are as published.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class PaperLearner:
         return self.solution.status
 
     def add_class(self) -> None:
-        """Make room for one more class, with scores of 0 and an unbounded uncertainty set until it is learned."""
+        """Add a class, with scores of 0 and an unbounded uncertainty set until its first label is learned."""
         self._tracker.add_class()
         self._solver.add_class()
         if self._window is not None:
@@ -136,12 +136,12 @@ class PaperLearner:
         return rules.predict_indices(self.solution.rule, self._represent(X))
 
     def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
-        """Return the predictions for raw rows, with their labels beside them; changes nothing."""
+        """Return a record of the predictions for raw rows and of their labels; changes nothing."""
         rows = [self._predict_row(x)[0] for x in X]
         return _in_columns(rows, labels, np.zeros(len(rows)))
 
     def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
-        """Predict each raw row, then learn its label; a label beyond the known classes, alone in its call, adds one."""
+        """Predict each raw row, then learn its label; a new class must be alone in its call, and is added."""
         rows, learn_seconds = [], np.zeros(len(labels))
         for t, label in enumerate(labels.tolist()):
             row, psi = self._predict_row(X[t])
@@ -183,11 +183,12 @@ class PaperLearner:
         self._window.observe(psi, label)
         self.uncertainty = self._window.widened(self.uncertainty)
         self.solution = self._window.covered(self._solver.solve(self.uncertainty), self.uncertainty)
-        if not self.solution.rule.weights.any():  # guessing is better than the solver's iterate so far
+        if not self.solution.rule.weights.any():  # guessing has a smaller risk than the solver's rule
             self._solver.reset()
 
     def _represent(self, X: Matrix) -> Matrix:
-        Z = np.clip(self._columns.prepare(X), -LARGEST, LARGEST)  # a column in other units is far beyond its range
+        # Values far outside the range of their column, as after a change of units, may overflow when scaled.
+        Z = np.clip(self._columns.prepare(X), -LARGEST_VALUE, LARGEST_VALUE)
         return checked_features(self._features.transform(Z), len(X), self.uncertainty.mean.shape[1])
 
     def state(self) -> State:
@@ -198,7 +199,7 @@ class PaperLearner:
             "uncertainty/width": self.uncertainty.width,
             "solution/weights": rule.weights,
             "solution/values": np.array([rule.offset, self.solution.risk]),
-            "solution/status": np.array([Status(self.solution.status).value]),  # skops restores it as plain text
+            "solution/status": np.array([Status(self.solution.status).value]),  # skops restores it as str
         }
 
     def restore(self, state: State) -> None:
@@ -212,7 +213,7 @@ class PaperLearner:
         self.solution = Solution(Rule(weights, offset), risk, Status(str(state["solution/status"][0])))
 
     def _parts(self) -> dict[str, Stateful]:
-        """Return the parts that have arrays of their own."""
+        """Return the parts whose arrays are saved, by name."""
         parts: dict[str, Stateful] = {
             "columns": self._columns,
             "features": self._features,
@@ -230,7 +231,7 @@ class PaperLearner:
 
 
 def _in_columns(rows: list[RowPrediction], labels: Labels, learn_seconds: Vector) -> Predictions:
-    """Return the predictions for single rows as columns."""
+    """Return the predictions for single rows as one record with arrays."""
     probabilities, predicted, bounds, statuses, excesses, seconds = zip(*rows, strict=True)
     return Predictions.with_bounds(
         predicted=np.array(predicted),

@@ -1,47 +1,47 @@
-"""What the learner of the paper needs of its tracker and its solver."""
+"""Interfaces of the parts of the paper's learner: tracker and solver."""
 
 from typing import Protocol
 
 from driftline.types import Solution, State, Status, UncertaintySet, Vector
 
 ROUNDING = 1e-9
-"""How far rounding may carry a risk out of [0, 1 - 1/c] before it is flagged."""
+"""Tolerance for rounding when a risk is compared with the ends of [0, 1 - 1/c]."""
 
 
 class Solver(Protocol):
-    """Minimises ``1 - τᵀμ + λᵀ|μ| + φ(μ)`` over μ, with φ taken over instances it has been shown.
+    """Minimises ``1 - τᵀμ + λᵀ|μ| + φ(μ)`` over μ, with φ the maximum over the observed instances.
 
-    Showing an instance and solving are apart, because an instance is known before its label.
+    `observe` and `solve` are separate methods, because an instance is known before its label.
     """
 
     def add_class(self) -> None:
-        """Make room for one more class, at the end."""
+        """Add a class, at the next position."""
 
     def observe(self, psi: Vector) -> None:
-        """Take in an instance, labelled or not."""
+        """Add an instance, which need not have a label."""
 
     def solve(self, uncertainty: UncertaintySet) -> Solution:
-        """Return the rule for an uncertainty set, starting from the rule before."""
+        """Return the rule for an uncertainty set, starting from the previous rule."""
 
     def reset(self) -> None:
-        """Forget the rule before."""
+        """Forget the previous rule: the next `solve` starts from zero weights."""
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
 
 
 def status_of(risk: float, n_classes: int) -> Status:
-    """Judge a risk by the range [0, 1 - 1/c] that every minimax risk lies in.
+    """Return whether a risk lies in [0, 1 - 1/c], the range of every minimax risk.
 
     Examples
     --------
     >>> status_of(0.3, 2).value, status_of(-0.1, 2).value, status_of(0.6, 2).value
     ('ok', 'empty', 'loose')
     """
-    if not risk >= -ROUNDING:  # also where it is no number
+    if not risk >= -ROUNDING:  # also if it is NaN
         return Status.EMPTY
     if risk > 1 - 1 / n_classes + ROUNDING:
         return Status.LOOSE
@@ -49,16 +49,16 @@ def status_of(risk: float, n_classes: int) -> Status:
 
 
 class Tracker(Protocol):
-    """Follows the expectations of the features of each class."""
+    """Tracks the expectations of the features of each class."""
 
     def add_class(self) -> None:
-        """Make room for one more class, at the end."""
+        """Add a class, at the next position."""
 
     def update(self, psi: Vector, label: int, elapsed: float) -> UncertaintySet:
-        """Take in one labelled instance, `elapsed` after the one before, and forecast the next step."""
+        """Add a labelled instance, `elapsed` after the previous one; return the uncertainty set of the next step."""
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

@@ -1,4 +1,4 @@
-"""What a rule says about instances: scores, probabilities, labels."""
+"""Applying a rule to instances: scores, probabilities, labels, excess."""
 
 import numpy as np
 
@@ -28,14 +28,14 @@ def probabilities(rule: Rule, Psi: Matrix) -> Matrix:
 def predict_indices(rule: Rule, Psi: Matrix) -> Labels:
     """Return the label of the deterministic rule, the largest score, for each row of Psi.
 
-    Where no score exceeds φ the randomised rule is uniform, and the scores still tell the labels apart.
+    If no score exceeds φ, the randomised rule is uniform, but the largest score still decides the label.
     """
     positions: Labels = np.argmax(scores(rule, Psi), axis=1)
     return positions
 
 
 def excess(rule: Rule, psi: Vector) -> float:
-    """Return (φ_x - φ)_+, by how much the rule's φ fails to cover the instance.
+    """Return (φ_x - φ)_+, the amount by which φ_x of the instance exceeds the rule's φ.
 
     The error bound ``1 - τᵀμ + λᵀ|μ| + φ`` holds for instances with φ_x ≤ φ; on average over all
     instances it holds after adding the mean of this excess, which needs no labels.

@@ -8,24 +8,24 @@ from driftline.kernels.vectors import step_sizes
 from driftline.paper.protocols import status_of
 from driftline.types import Rule, Solution, State, UncertaintySet, Vector
 
-KEPT = ("instances", "subsets", "arrivals", "last_used")
+SAVED_COLUMNS = ("instances", "subsets", "arrivals", "last_used")
 
 
 class SubgradientSolver:
-    """K iterations from the last solution, over the N subgradients used most recently and the newest instance.
+    """Runs K iterations from the previous solution, over the N subgradients used last and those of the newest instance.
 
     Parameters
     ----------
     n_features : int
         Number d of instance features.
     n_subgradients : int
-        N, how many distinct subgradients of φ are kept from step to step: those used most recently.
+        N, the number of distinct subgradients of φ that are kept from step to step: those used most recently.
     n_iterations : int
-        K, iterations a step.
+        K, the number of iterations per step.
 
     Notes
     -----
-    The best iterate is returned, with its offset φ and its risk evaluated at that same iterate. The
+    The best iterate is returned, with φ and the risk evaluated at that iterate. The
     extrapolation is Nesterov's, ``μ̄⁺ + θ⁺(1/θ - 1)(μ̄⁺ - μ̄)``: as printed in the paper, with
     ``(μ - μ̄)``, it would be zero at every iteration.
 
@@ -53,16 +53,16 @@ class SubgradientSolver:
         self._weights = np.zeros((0, n_features))
 
     def add_class(self) -> None:
-        """Make room for one more class, at the end."""
+        """Add a class, at the next position."""
         self._weights = np.pad(self._weights, ((0, 1), (0, 0)))
         self._rows = with_class(self._rows)
 
     def observe(self, psi: Vector) -> None:
-        """Take in an instance, labelled or not."""
+        """Add an instance, which need not have a label."""
         self._newest = psi
 
     def solve(self, uncertainty: UncertaintySet) -> Solution:
-        """Return the rule for an uncertainty set, starting from the rule before."""
+        """Return the rule for an uncertainty set, starting from the previous rule."""
         self._weights, offset, risk, self._n_rows = minimize(
             self._rows,
             self._n_rows,
@@ -78,13 +78,13 @@ class SubgradientSolver:
         return Solution(Rule(self._weights, offset), risk, status_of(risk, len(self._weights)))
 
     def reset(self) -> None:
-        """Forget the rule before."""
+        """Forget the previous rule: the next `solve` starts from zero weights."""
         self._weights = np.zeros_like(self._weights)
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
         n = self._n_rows
-        kept: State = {name: getattr(self._rows, name)[:n] for name in KEPT}
+        kept: State = {name: getattr(self._rows, name)[:n] for name in SAVED_COLUMNS}
         return kept | {"newest": self._newest, "weights": self._weights, "clock": np.array([self._clock])}
 
     def restore(self, state: State) -> None:
@@ -93,7 +93,7 @@ class SubgradientSolver:
         self._rows = empty_rows(self._n_kept, self._newest.size)
         for _ in range(c):
             self._rows = with_class(self._rows)
-        columns = zip(*(state[name] for name in KEPT), strict=True)
+        columns = zip(*(state[name] for name in SAVED_COLUMNS), strict=True)
         for i, (instance, subset, arrival, last_used) in enumerate(columns):
             write_row(self._rows, i, instance[None], subset, arrival)
             self._rows.last_used[i] = last_used

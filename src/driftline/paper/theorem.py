@@ -1,8 +1,9 @@
-"""The terms of Theorem 1 that need the true distribution.
+"""The terms of Theorem 1 that depend on the true distribution.
 
 ``R(h_t) ≤ R(U_t) + α_t`` and ``R(h_t) ≤ R∞_t + β_t``, and with probability at least 1 - δ the mistakes of the
-randomised rule in T steps are at most ``Σ R(U_t) + Σ α_t + √(2T log(1/δ))``. (The paper chains the first two. Its
-proof gives each; ``R(U_t) + α_t ≤ R∞_t + β_t`` fails for some sets that do not contain the truth.)
+randomised rule in T steps are at most ``Σ R(U_t) + Σ α_t + √(2T log(1/δ))``. (The paper writes
+``R(h_t) ≤ R(U_t) + α_t ≤ R∞_t + β_t``. Its proof shows the first two inequalities; ``R(U_t) + α_t ≤ R∞_t + β_t`` is
+false for some sets that do not contain the true expectations.)
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from driftline.types import Matrix, Solution, UncertaintySet
 
 
 def alpha(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix) -> float:
-    """Return ``α_t = ‖|τ - τ̂| - λ‖_∞ ‖μ‖₁``, or 0 where the uncertainty set contains the truth.
+    """Return ``α_t = ‖|τ - τ̂| - λ‖_∞ ‖μ‖₁``, or 0 if the uncertainty set contains the truth.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ def alpha(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix) -> float:
     Returns
     -------
     float
-        By how much R(U_t) may fail.
+        The largest amount by which the error may exceed R(U_t).
     """
     shortfall = np.abs(truth - uncertainty.mean) - uncertainty.width
     if np.all(shortfall <= 0):
@@ -35,7 +36,7 @@ def alpha(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix) -> float:
 
 
 def beta(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix, optimal_weights: Matrix) -> float:
-    """Return ``β_t = (‖τ - τ̂‖_∞ + ‖λ‖_∞)‖μ∞ - μ‖₁``, or ``2‖λ‖_∞‖μ∞‖₁`` where the set contains the truth.
+    """Return ``β_t = (‖τ - τ̂‖_∞ + ‖λ‖_∞)‖μ∞ - μ‖₁``, or ``2‖λ‖_∞‖μ∞‖₁`` if the set contains the truth.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def beta(truth: Matrix, uncertainty: UncertaintySet, weights: Matrix, optimal_we
     Returns
     -------
     float
-        By how much the rule may be worse than R∞_t.
+        The largest amount by which the error may exceed R∞_t.
     """
     error = np.abs(truth - uncertainty.mean)
     if np.all(error <= uncertainty.width):
@@ -64,7 +65,7 @@ def smallest_minimax_risk(truth: Matrix, instances: Matrix) -> Solution:
     truth : ndarray of shape (n_classes, n_features)
         The true expectations τ.
     instances : ndarray of shape (n_instances, n_features)
-        Feature vectors of the instances that φ is the maximum over.
+        Feature vectors of the instances over which φ is the maximum.
 
     Returns
     -------

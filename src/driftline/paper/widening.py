@@ -1,4 +1,4 @@
-"""Uncertainty sets that are never empty, for the worst case over instances."""
+"""Widening uncertainty sets so that they are never empty."""
 
 import numpy as np
 
@@ -7,18 +7,18 @@ from driftline.types import Rule, Solution, State, Status, UncertaintySet, Vecto
 
 
 class LabelledWindow:
-    """The last labelled instances, by which an uncertainty set is widened until it holds their distribution.
+    """The last labelled instances; widens uncertainty sets so that they contain the distribution of these instances.
 
     With τ' the mean of Φ over the window, λ becomes max(λ, |τ - τ'|). If φ also covers the instances of the window,
-    the worst case is at least the error on the window, so never negative; and where it exceeds 1 - 1/c, guessing
-    has that as its worst case.
+    the worst-case error is at least the error on the window, and therefore never negative; if it exceeds 1 - 1/c, the
+    rule is replaced by guessing, whose worst-case error is 1 - 1/c.
 
     Parameters
     ----------
     n_features : int
         Number d of instance features.
     n_instances : int
-        Length of the window.
+        Number of instances in the window.
 
     Examples
     --------
@@ -37,24 +37,24 @@ class LabelledWindow:
         self._n_classes = 0
 
     def add_class(self) -> None:
-        """Make room for one more class, at the end."""
+        """Add a class, at the next position."""
         self._n_classes += 1
 
     def observe(self, psi: Vector, label: int) -> None:
-        """Take in a labelled instance."""
+        """Add a labelled instance."""
         place = self._seen % len(self._labels)
         self._rows[place], self._labels[place] = psi, label
         self._seen += 1
 
     def widened(self, uncertainty: UncertaintySet) -> UncertaintySet:
-        """Return the smallest set around the same means, and no narrower, that holds the window's distribution."""
+        """Return a set with the same means, and widths increased until it contains the distribution of the window."""
         n = min(self._seen, len(self._labels))
         mean = np.zeros_like(uncertainty.mean)
         np.add.at(mean, self._labels[:n], self._rows[:n] / n)
         return UncertaintySet(uncertainty.mean, np.maximum(uncertainty.width, np.abs(uncertainty.mean - mean)))
 
     def covered(self, solution: Solution, uncertainty: UncertaintySet) -> Solution:
-        """Return the rule with a φ that covers the window and the risk of both, or guessing if that has less."""
+        """Return the rule with φ raised to cover the window, and its risk; or guessing, if that has less risk."""
         n = min(self._seen, len(self._labels))
         weights = solution.rule.weights
         scores = self._rows[:n] @ weights.T
@@ -62,12 +62,12 @@ class LabelledWindow:
         spread = np.sum(uncertainty.width[weights != 0.0] * np.abs(weights[weights != 0.0]))
         risk = float(1.0 - np.sum(uncertainty.mean * weights) + spread + offset)
         guess = 1.0 - 1.0 / self._n_classes
-        if not risk <= guess:  # also where it is no number
+        if not risk <= guess:  # also if it is NaN
             return Solution(Rule(np.zeros_like(weights), -1.0 / self._n_classes), guess, Status.OK)
-        return Solution(Rule(weights, offset), max(risk, 0.0), Status.OK)  # below 0 by rounding alone
+        return Solution(Rule(weights, offset), max(risk, 0.0), Status.OK)  # below 0 only by rounding
 
     def state(self) -> State:
-        """Return the arrays that a continuation needs."""
+        """Return the arrays that `restore` needs."""
         return {"rows": self._rows, "labels": self._labels, "seen": np.array([self._seen])}
 
     def restore(self, state: State) -> None:

@@ -1,1 +1,1 @@
-"""Helpers that know nothing of classifiers: argument checks, atomic writes, interrupts, progress."""
+"""General helpers: argument checks, atomic writes, interrupts, progress bars, suggestions for mistyped names."""

@@ -1,4 +1,4 @@
-"""Files that are either written whole or not at all."""
+"""Writing files atomically: completely or not at all."""
 
 import os
 import re
@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when the block ends well; else what was there stays.
+    """Open a file that replaces `path` if the block ends without an error; otherwise `path` is not changed.
 
-    A link stays one; pipes and devices, in whose place nothing is to be put, are written to.
+    If `path` is a link, the file that it points to is replaced. Pipes and devices are not replaced but written to.
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -35,7 +35,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def remove_leftovers(folder: Path, names: str) -> None:
-    """Remove what a killed process left of files that it was replacing; `names` is a pattern of theirs."""
+    """Remove the temporary files of killed processes; `names` is a regular expression for the files they replace."""
     for path in folder.glob(".*"):
         if re.fullmatch(rf"\.(?:{names})\.[0-9a-f]{{16}}", path.name):
             path.unlink(missing_ok=True)

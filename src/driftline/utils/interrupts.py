@@ -1,4 +1,4 @@
-"""Ctrl-C, while something must not be left half done."""
+"""Protecting a block of code from Ctrl-C."""
 
 import signal
 import threading
@@ -8,19 +8,19 @@ from contextlib import contextmanager
 
 @contextmanager
 def defer_interrupt() -> Iterator[None]:
-    """Let an interruption wait until the end of the block.
+    """Defer Ctrl-C until the end of the block.
 
-    Only the main thread is interrupted, and only where somebody listens in Python.
+    Does nothing outside the main thread, which alone gets the signal, and if no Python function handles the signal.
     """
     before = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
     if before is None or before is signal.SIG_IGN:
         yield
         return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        for number in came:
+        for number in received:
             signal.raise_signal(number)

@@ -1,4 +1,4 @@
-"""Progress of long work, on the standard error: the one place outside the command line that draws."""
+"""Progress bars on the standard error."""
 
 import sys
 import time
@@ -6,24 +6,24 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-SECONDS = 60.0
-"""Between two lines where no bar can be drawn."""
+LINE_INTERVAL_SECONDS = 60.0
+"""Time between two lines of text, which are written if no bar can be drawn."""
 
 
 class ProgressBar:
-    """A bar with the share done, the time left and a note.
+    """A progress bar with the amount done, the time left and a note.
 
-    Without a terminal, as in a log, or where rich is not installed, it is a line a minute: work of less than that says
-    nothing.
+    Without a terminal (for example in a log), or if rich is not installed, one line of text per minute is written
+    instead; work that takes less than a minute writes nothing.
 
     Parameters
     ----------
     description : str
-        What is being done.
+        Text before the bar.
     total : int or None
-        How much there is to do; None if that is not known.
+        Total amount of work; None if it is not known.
     unit : str
-        Of what; "bytes" are shown with their speed.
+        Unit of the amounts; for "bytes" the speed is shown too.
     shown : bool
         Whether to show anything at all.
     """
@@ -46,7 +46,7 @@ class ProgressBar:
             self._bar.stop()
 
     def advance(self, amount: int, note: str = "") -> None:
-        """Say that more is done, and what is to be read beside the bar."""
+        """Add to the amount done, and set the note after the bar."""
         if self._bar is not None:
             self._bar.update(self._task, advance=amount, note=note)
         if self._lines is not None:
@@ -54,7 +54,7 @@ class ProgressBar:
 
 
 class _Lines:
-    """What is done, on a line of its own from time to time."""
+    """Writes the amount done as a line of text, once per `LINE_INTERVAL_SECONDS`."""
 
     def __init__(self, description: str, total: int | None, unit: str) -> None:
         self._description, self._unit = description, unit
@@ -62,20 +62,20 @@ class _Lines:
         self._last = time.monotonic()
 
     def advance(self, amount: int, note: str) -> None:
-        """Say how much is done, unless that was said a short while ago."""
+        """Add to the amount done, and write a line unless the last one is too recent."""
         self._done += amount
-        if time.monotonic() - self._last < SECONDS:
+        if time.monotonic() - self._last < LINE_INTERVAL_SECONDS:
             return
         self._last = time.monotonic()
         of_all = f" of {self._total:,}" if self._total else ""
         line = f"{self._description}: {self._done:,}{of_all} {self._unit}" + (f", {note}" if note else "")
-        with suppress(OSError, ValueError, AttributeError):  # work does not end because nobody listens
+        with suppress(OSError, ValueError, AttributeError):  # a closed standard error must not stop the work
             sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
 
 
 def _rich_bar(unit: str) -> Any:
-    """Return a bar of rich, or None where none can be drawn."""
+    """Return a progress bar of rich; None if rich is not installed or there is no terminal."""
     try:
         from rich import progress  # noqa: PLC0415  # an extra may be missing
         from rich.console import Console  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Checks of what comes in from outside, done before anything changes."""
+"""Checks of arguments and data, made before a model changes; they raise ConfigError or DataError."""
 
 from datetime import date
 from typing import Any
@@ -10,16 +10,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from driftline.errors import ConfigError, DataError, DataTypeError
-from driftline.types import LARGEST, LabelArray, Matrix, Vector
+from driftline.types import LARGEST_VALUE, LabelArray, Matrix, Vector
 
 LARGEST_COUNT = 2**31 - 1
-"""The largest whole number that a parameter may be."""
-LONGEST = 1e15
-"""The longest time between two instances: its powers in the filters are still finite."""
+"""Largest allowed value of a parameter that is a whole number."""
+MAX_TIME_GAP = 1e15
+"""Longest allowed time between two instances: its powers in the filters are still finite."""
 
 
 def whole_number(name: str, value: Any, *, at_least: int) -> int:
-    """Return a whole number as a plain one, or refuse what is none or too small or absurdly large."""
+    """Return a whole number as an int; raise ConfigError if it is not one, or is too small or too large."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ConfigError(f"{name} must be a whole number from {at_least} up; got {value!r}")
     if value > LARGEST_COUNT:
@@ -28,21 +28,21 @@ def whole_number(name: str, value: Any, *, at_least: int) -> int:
 
 
 def one_of(name: str, value: Any, words: tuple[str, ...]) -> str:
-    """Return one of some words, or refuse what is none of them."""
+    """Return the value if it is one of the words; raise ConfigError if not."""
     if not isinstance(value, str) or value not in words:
         raise ConfigError(f"{name} must be one of {', '.join(map(repr, words))}; got {value!r}")
     return value
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return True or False, or refuse what is neither."""
+    """Return the value as a bool; raise ConfigError if it is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ConfigError(f"{name} must be True or False; got {value!r}")
     return bool(value)
 
 
 def real_number(name: str, value: Any, *, above: float, below: float, or_lowest: bool = False) -> float:
-    """Return a number strictly between two others, or the lower of them if it may be that, as a plain one."""
+    """Return a number as a float; raise ConfigError unless above < value < below, or value == above if `or_lowest`."""
     numeric = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not numeric or not (above < value or (or_lowest and value == above)) or not value < below:
         wanted = "a positive number" if (above, below) == (0.0, np.inf) else f"a number between {above} and {below}"
@@ -51,19 +51,19 @@ def real_number(name: str, value: Any, *, above: float, below: float, or_lowest:
 
 
 def positions(name: str, value: Any) -> list[int]:
-    """Return a sequence of whole numbers from 0 up, or None, as a list in order and without repetitions."""
+    """Return a sequence of whole numbers from 0 up as a sorted list without repetitions; an empty list for None."""
     try:
         given = np.asarray(() if value is None else value)
     except ValueError:  # lists of different lengths
         given = np.array(None)
     if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
         raise ConfigError(f"{name} must be a sequence of positions, whole numbers from 0 up; got {value!r}")
-    places: list[int] = np.unique(given).tolist()
-    return places
+    unique: list[int] = np.unique(given).tolist()
+    return unique
 
 
-def source_of_seeds(value: Any) -> Any:
-    """Return what scikit-learn takes as a `random_state`, or refuse it."""
+def checked_random_state(value: Any) -> Any:
+    """Return a `random_state`; raise ConfigError if scikit-learn does not accept it."""
     try:
         check_random_state(value)
     except ValueError as error:
@@ -71,36 +71,36 @@ def source_of_seeds(value: Any) -> Any:
     return value
 
 
-READING: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False, "input_name": "X"}
+CHECK_ARRAY_OPTIONS: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": False, "input_name": "X"}
 
 
 def _is_matrix(X: Any) -> bool:
-    """Return whether scikit-learn would hand this back as it is, which for a single row it finds out slowly."""
+    """Return whether scikit-learn's `check_array` would return X unchanged; this check is faster for a single row."""
     return type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
 
 
 def read_rows(X: Any) -> Matrix:
-    """Return X as a matrix of floats, none of them larger than `LARGEST` but some perhaps NaN."""
+    """Return X as a matrix of floats up to `LARGEST_VALUE`, or NaN; raise DataError if that is not possible."""
     if not _is_matrix(X):
         _check_no_dates(X)
     try:
-        rows: Matrix = X if _is_matrix(X) else check_array(X, **READING)
+        rows: Matrix = X if _is_matrix(X) else check_array(X, **CHECK_ARRAY_OPTIONS)
     except (ValueError, TypeError, OverflowError) as error:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         raise kind(f"{place}{error}") from error
-    beyond = np.argwhere(np.abs(rows) > LARGEST)
+    beyond = np.argwhere(np.abs(rows) > LARGEST_VALUE)
     if beyond.size:
         row, column = beyond[0]
         raise DataError(
             f"row {row}, column {_column_name(X, column)} of X is {rows[row, column]}; "
-            f"expected numbers up to {LARGEST:g}, not infinite, or NaN where a value is missing"
+            f"expected numbers up to {LARGEST_VALUE:g}, not infinite, or NaN where a value is missing"
         )
     return rows
 
 
 def _check_no_dates(X: Any) -> None:
-    """Refuse dates and durations, which would be read as counts of some unit."""
+    """Raise DataTypeError for dates and durations, which NumPy would convert to numbers of some unit."""
     kinds = list(X.dtypes) if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
     if isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple | np.ndarray):
         kinds = [getattr(cell, "dtype", None) for cell in X[0]]
@@ -117,7 +117,7 @@ def _column_name(X: Any, column: int) -> str:
 
 
 def _first_unreadable(X: Any) -> str:
-    """Name the first cell of a table that is not a number, for an error message."""
+    """Return the start of an error message, with the first cell of a table that is not a number; empty if unknown."""
     try:
         cells = np.asarray(X, dtype=object) if hasattr(X, "__array__") or isinstance(X, list | tuple) else None
     except ValueError:  # parts of different shapes
@@ -133,7 +133,7 @@ def _first_unreadable(X: Any) -> str:
 
 
 def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> None:
-    """Refuse a table whose columns are not those that the estimator began with, or remember them."""
+    """Raise DataError if the columns are not those of the first call; with `reset`, store them instead."""
     has_names = reset or hasattr(estimator, "feature_names_in_")
     if not has_names and _is_matrix(X) and X.shape[1] == estimator.n_features_in_:
         return
@@ -142,22 +142,22 @@ def check_columns(estimator: BaseEstimator, X: Any, *, reset: bool = False) -> N
     except TypeError as error:
         raise DataTypeError(str(error)) from error
     except ValueError as error:
-        raise DataError(f"{error} Hand in the same columns at every call.") from error
+        raise DataError(f"{error} Pass the same columns at every call.") from error
 
 
 def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArray:
-    """Return y as a vector of labels, as many as rows if their number is given."""
+    """Return y as a vector of labels; raise DataError if it cannot be, or if their number is not `n_rows`."""
     if y is None:
         raise DataError("a classifier requires y to be passed, but the target y is None")
-    # Whole numbers and text in a vector are labels: scikit-learn's checks say so too, but slowly for a single one.
+    # Vectors of whole numbers or text are always valid; scikit-learn's checks are slow for a single label.
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and y.size == n_rows:
         return y
     kind = getattr(y, "dtype", None)
     if not isinstance(kind, np.dtype) and getattr(kind, "kind", "") in ("b", "i", "u"):
-        # pandas' whole numbers and flags that may be missing, which would be read as floats.
+        # Nullable integers and booleans of pandas, which would be converted to floats.
         missing = np.flatnonzero(y.isna())
         if missing.size:
-            raise DataError(f"row {missing[0]} of {name} has no label; leave rows without one out")
+            raise DataError(f"row {missing[0]} of {name} has no label; omit rows without a label")
         y = np.asarray(y, dtype=object)
     try:
         labels: LabelArray = column_or_1d(y, warn=True)
@@ -175,9 +175,9 @@ def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArra
 
 
 def read_times(timestamps: Any, n_rows: int, last: float | None) -> Vector:
-    """Return timestamps as numbers (dates as seconds) that do not run backwards, nor from `last`.
+    """Return timestamps as numbers (dates as seconds); raise DataError if they decrease, or start before `last`.
 
-    Without timestamps, NaN for each row.
+    Without timestamps, return NaN for each row.
     """
     if timestamps is None:
         return np.full(n_rows, np.nan)
@@ -192,19 +192,19 @@ def read_times(timestamps: Any, n_rows: int, last: float | None) -> Vector:
     if unknown.size:
         raise DataError(f"timestamp of row {unknown[0]} is {times[unknown[0]]}; expected a finite number or a date")
     before = np.concatenate([[times[0] if last is None else last], times[:-1]])
-    wrong = np.flatnonzero((times < before) | (times - before > LONGEST))
+    wrong = np.flatnonzero((times < before) | (times - before > MAX_TIME_GAP))
     if wrong.size:
         row = wrong[0]
-        order = "before" if times[row] < before[row] else f"more than {LONGEST:g} after"
+        order = "before" if times[row] < before[row] else f"more than {MAX_TIME_GAP:g} after"
         raise DataError(
-            f"timestamp of row {row} is {times[row]}, {order} the one it follows ({before[row]}); "
-            "sort the rows by time, in a unit of which usual increments are around one"
+            f"timestamp of row {row} is {times[row]}, {order} that of the previous row ({before[row]}); "
+            "sort the rows by time, and choose a unit in which typical increments are around one"
         )
     return times
 
 
 def _seconds(times: LabelArray) -> LabelArray:
-    """Return dates as seconds, NaN where there is none, and leave other arrays alone."""
+    """Return dates as seconds, with NaN for missing dates; other arrays are returned unchanged."""
     if times.dtype == object and times.size and isinstance(times.flat[0], date):
         try:
             times = times.astype("datetime64[us]")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import DataError, DataTypeError
-from driftline.types import LARGEST, Matrix, Vector
+from driftline.types import LARGEST_VALUE, Matrix, Vector
 
 
 class FeatureRows:
@@ -64,10 +64,10 @@ class FeatureRows:
 
     def check(self, rows: Matrix) -> None:
         """Raise a DataError with the name of the feature if a number is infinite or too large."""
-        for row, column in np.argwhere(np.abs(rows) > LARGEST):
+        for row, column in np.argwhere(np.abs(rows) > LARGEST_VALUE):
             raise DataError(
                 f"feature {list(self.positions)[column]!r} is {rows[row, column]}; expected finite numbers up to "
-                f"{LARGEST:g}, or None for a missing value"
+                f"{LARGEST_VALUE:g}, or None for a missing value"
             )
 
 

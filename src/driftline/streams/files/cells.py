@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from driftline.errors import DataError
 from driftline.streams.files.options import FileOptions
-from driftline.types import LARGEST, Vector
+from driftline.types import LARGEST_VALUE, Vector
 
 HEAD_ROWS = 1000
 """Number of rows that decide how the columns are encoded."""
@@ -169,8 +169,8 @@ def read_numbers(cells: Cells) -> tuple[Vector, RowErrors]:
     errors: RowErrors = {}
     if values is None:
         values, errors = read_floats(parse_number, cells)
-    for i in np.flatnonzero(np.abs(values) > LARGEST).tolist():
-        errors[i] = f"{brief(to_sequence(cells[i : i + 1])[0])} is beyond {LARGEST:g}, the largest number allowed"
+    for i in np.flatnonzero(np.abs(values) > LARGEST_VALUE).tolist():
+        errors[i] = f"{brief(to_sequence(cells[i : i + 1])[0])} is beyond {LARGEST_VALUE:g}, the largest number allowed"
         values[i] = math.nan
     return values, errors
 
