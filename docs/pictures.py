@@ -1,6 +1,6 @@
-"""Draw the pictures of the documentation, of real computations: ``python docs/pictures.py [NAME …]``.
+"""Draw the pictures of the documentation from real computations: ``python docs/pictures.py [NAME …]``.
 
-Each function draws one picture and returns what the text beside it says in numbers, which are printed.
+Each function draws one picture and returns the numbers that the text beside it uses, which are printed.
 """
 
 import sys
@@ -66,7 +66,7 @@ def paper_model() -> PaperAMRC:
 
 
 def show_rows(axes: Axes, X: np.ndarray, y: np.ndarray) -> None:
-    """Draw instances, the two classes apart by colour and by mark."""
+    """Draw instances; colours and markers show the two classes."""
     for label, colour in enumerate((BLUE, ORANGE)):
         points = X[y == label]
         style = {"marker": MARKERS[label], "color": colour, "markeredgecolor": "black", "markeredgewidth": 0.4}
@@ -74,7 +74,7 @@ def show_rows(axes: Axes, X: np.ndarray, y: np.ndarray) -> None:
 
 
 def label_plane(axes: Axes, title: str, reach: float) -> None:
-    """Make a panel a part of the plane."""
+    """Give a panel a title, equal axes and labels."""
     axes.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.set(xlabel="first column", ylabel="second column")
 
@@ -85,22 +85,22 @@ def below(axes: Axes, n_columns: int) -> None:
 
 
 def follow(model: BoundedClassifier, world: DriftingGaussians, n_steps: int, *, seed: int = 0) -> dict[str, np.ndarray]:
-    """Run a model over a stream: what it said at each step before the label, and the true error of what it said."""
+    """Run a model over a stream; return the true error, the bounds and the expected mistake at each step."""
     X, y = world.sample(n_steps, seed=seed)
-    said: dict[str, list[float]] = {"truth": [], "bound": [], "rate": [], "mistake": [], "mistake_bound": []}
+    history: dict[str, list[float]] = {"truth": [], "bound": [], "rate": [], "mistake": [], "mistake_bound": []}
     iterator = model.steps(X, y, classes=[0, 1])
     for t in range(n_steps):
-        said["truth"].append(world.rule_error(t + 1, model.predict_proba, n_points=N_POINTS).value)
-        said["rate"].append(getattr(model, "rate_bound_", np.nan))
+        history["truth"].append(world.rule_error(t + 1, model.predict_proba, n_points=N_POINTS).value)
+        history["rate"].append(getattr(model, "rate_bound_", np.nan))
         step = next(iterator)
-        said["bound"].append(step.bound)
-        said["mistake"].append(step.expected_mistake)
-        said["mistake_bound"].append(model.mistake_bound(delta=0.05))
-    return {name: np.array(values) for name, values in said.items()}
+        history["bound"].append(step.bound)
+        history["mistake"].append(step.expected_mistake)
+        history["mistake_bound"].append(model.mistake_bound(delta=0.05))
+    return {name: np.array(values) for name, values in history.items()}
 
 
 def uncertainty() -> tuple[Figure, str]:
-    """Draw the uncertainty set in force at one time: a box for each class."""
+    """Draw the uncertainty set at one step: a box for each class."""
     world, t = MovingClass(), 400
     X, y = world.sample(t, seed=0)
     model = paper_model().fit(X, y)
@@ -148,7 +148,7 @@ def tracking() -> tuple[Figure, str]:
 
 
 def rule() -> tuple[Figure, str]:
-    """Draw what two rules say over the plane, at the same step."""
+    """Draw the probabilities of two rules over the plane, at the same step."""
     world, t, reach = RotatingGaussians(angular_rate=0.01), 400, 8.0
     X, y = world.sample(t, seed=0)
     axis = np.linspace(-reach, reach, 161)
@@ -173,21 +173,21 @@ def rule() -> tuple[Figure, str]:
 
 
 def bound() -> tuple[Figure, str]:
-    """Draw the bounds and the true error on a stretch of the paper's stream, with the steps at which a bound fails."""
-    said = follow(AMRC(), RotatingGaussians(), 1000)
+    """Draw the bounds and the true error on a part of the paper's stream, with the steps at which a bound fails."""
+    history = follow(AMRC(), RotatingGaussians(), 1000)
     figure, (axes,) = new_figure(width=8.4)
-    steps, fails = np.arange(1, 1001), said["bound"] < said["truth"]
+    steps, fails = np.arange(1, 1001), history["bound"] < history["truth"]
     shown = slice(600, 900)
-    axes.plot(steps[shown], said["bound"][shown], color=BLUE, label="calibrated bound")
-    axes.plot(steps[shown], said["rate"][shown], color=GREEN, linestyle=(0, (5, 2)), label="rate bound")
-    axes.plot(steps[shown], said["truth"][shown], color="black", linewidth=1.2, label="true error")
+    axes.plot(steps[shown], history["bound"][shown], color=BLUE, label="calibrated bound")
+    axes.plot(steps[shown], history["rate"][shown], color=GREEN, linestyle=(0, (5, 2)), label="rate bound")
+    axes.plot(steps[shown], history["truth"][shown], color="black", linewidth=1.2, label="true error")
     failed = np.flatnonzero(fails[shown]) + shown.start
-    axes.plot(steps[failed], said["truth"][failed], "o", color=ORANGE, markersize=5, label="calibrated bound fails")
+    axes.plot(steps[failed], history["truth"][failed], "o", color=ORANGE, markersize=5, label="calibrated bound fails")
     axes.set(xlabel="step", ylabel="error probability", ylim=(0, None), title="AMRC() on RotatingGaussians()")
     below(axes, 4)
     late = slice(200, None)
-    means = ", ".join(f"{name} {said[name][late].mean():.1%}" for name in ("truth", "bound", "rate"))
-    over = np.mean(said["rate"][late] >= said["truth"][late])
+    means = ", ".join(f"{name} {history[name][late].mean():.1%}" for name in ("truth", "bound", "rate"))
+    over = np.mean(history["rate"][late] >= history["truth"][late])
     return (
         figure,
         f"after 200 steps: means {means}; holds at {1 - fails[late].mean():.1%}, the rate bound at {over:.1%}",
@@ -196,36 +196,36 @@ def bound() -> tuple[Figure, str]:
 
 def mistakes() -> tuple[Figure, str]:
     """Draw the expected mistakes so far, and the bound on them."""
-    said = follow(AMRC(), RotatingGaussians(), 1000)
+    history = follow(AMRC(), RotatingGaussians(), 1000)
     figure, (axes,) = new_figure(width=8.4, height=3.2)
-    total, steps = np.cumsum(said["mistake"]), np.arange(1, 1001)
-    axes.plot(steps, said["mistake_bound"], color=BLUE, label="mistake_bound(delta=0.05)")
-    axes.plot(steps, np.cumsum(said["rate"]), color=GREEN, linestyle=(0, (5, 2)), label="sum of the rate bounds")
+    total, steps = np.cumsum(history["mistake"]), np.arange(1, 1001)
+    axes.plot(steps, history["mistake_bound"], color=BLUE, label="mistake_bound(delta=0.05)")
+    axes.plot(steps, np.cumsum(history["rate"]), color=GREEN, linestyle=(0, (5, 2)), label="sum of the rate bounds")
     axes.plot(steps, total, color="black", label="expected mistakes")
     axes.set(xlabel="step", ylabel="mistakes so far", title="AMRC() on RotatingGaussians()")
     below(axes, 3)
-    return figure, f"in the end {total[-1]:.0f} expected mistakes, bound {said['mistake_bound'][-1]:.0f}"
+    return figure, f"in the end {total[-1]:.0f} expected mistakes, bound {history['mistake_bound'][-1]:.0f}"
 
 
 def surprise() -> tuple[Figure, str]:
-    """Draw what happens where two classes trade places from one step to the next."""
+    """Draw the bound and the true error around a step at which two classes trade places."""
     at = 1000
-    said = follow(AMRC(), AbruptDrift(at=(at,)), 1200)
+    history = follow(AMRC(), AbruptDrift(at=(at,)), 1200)
     figure, (axes,) = new_figure(width=8.4)
     steps, shown = np.arange(1, 1201), slice(at - 100, at + 150)
-    fails = said["bound"] < said["truth"]
-    axes.plot(steps[shown], said["bound"][shown], color=BLUE, label="calibrated bound")
-    axes.plot(steps[shown], said["truth"][shown], color="black", linewidth=1.2, label="true error")
+    fails = history["bound"] < history["truth"]
+    axes.plot(steps[shown], history["bound"][shown], color=BLUE, label="calibrated bound")
+    axes.plot(steps[shown], history["truth"][shown], color="black", linewidth=1.2, label="true error")
     failed = np.flatnonzero(fails[shown]) + shown.start
-    axes.plot(steps[failed], said["truth"][failed], "o", color=ORANGE, markersize=4, label="the bound fails")
+    axes.plot(steps[failed], history["truth"][failed], "o", color=ORANGE, markersize=4, label="the bound fails")
     axes.axvline(at + 0.5, color="0.5", linewidth=1.0, linestyle=":")
     axes.set(xlabel="step", ylabel="error probability", ylim=(0, 1), title="two classes trade places after step 1,000")
     below(axes, 3)
     after = np.flatnonzero(fails[at:])
     return figure, (
-        f"true error {said['truth'][at]:.1%} and bound {said['bound'][at]:.1%} at step {at + 1}; the bound fails at "
-        f"{len(after)} steps after the change, the last {after[-1] + 1 if len(after) else 0} after it; "
-        f"below 10 % again {int(np.argmax(said['truth'][at:] < 0.1)) + 1} steps after it"
+        f"true error {history['truth'][at]:.1%} and bound {history['bound'][at]:.1%} at step {at + 1}; the bound "
+        f"fails at {len(after)} steps after the change, the last {after[-1] + 1 if len(after) else 0} after it; "
+        f"below 10 % again {int(np.argmax(history['truth'][at:] < 0.1)) + 1} steps after it"
     )
 
 
