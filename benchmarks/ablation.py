@@ -1,4 +1,4 @@
-"""What each part of the default AMRC is worth: its error with one part changed at a time.
+"""Error of the default AMRC with one part changed at a time.
 
     python benchmarks/ablation.py [--write]
 
@@ -17,7 +17,7 @@ from driftline import AMRC, PaperAMRC
 from driftline.ensemble import MemberPlan, default_plan
 from driftline.errors import DriftlineError
 from driftline.streams import DriftingFeatures, MovingClass, RotatingGaussians
-from provenance import keep
+from provenance import write_results
 
 SEEDS = (0, 1)
 LIMIT = 10_000
@@ -29,28 +29,28 @@ SYNTHETIC = {
 
 
 def only(spaces, keeps):
-    """Return the spaces that are kept."""
+    """Return the spaces for which `keeps` is true."""
     return tuple(space for space in spaces if keeps(space))
 
 
 def with_members(spaces, change):
-    """Return the spaces with other members, and without those that have none left."""
+    """Return the spaces with changed members, without spaces that have no members left."""
     changed = (replace(space, members=tuple(change(space.members))) for space in spaces)
     return tuple(space for space in changed if space.members)
 
 
 def one_memory(members):
-    """Keep one member, with gain 0.01."""
+    """Return a single member, with gain 0.01."""
     return (MemberPlan(0.01, members[0].width),)
 
 
 def without_cuts(members):
-    """Keep the members whose memory is not cut."""
+    """Return the members whose memory is not cut."""
     return (member for member in members if member.partner < 0)
 
 
 def with_width(width):
-    """Return a change of λ, in standard errors, for all members."""
+    """Return a function that sets λ, in standard errors, of all members."""
     return lambda members: (replace(member, width=width) for member in members)
 
 
@@ -68,8 +68,8 @@ CHANGES = {
 }
 
 
-class Changed(AMRC):
-    """An AMRC made of other parts."""
+class ChangedAMRC(AMRC):
+    """An AMRC with a changed plan."""
 
     change = staticmethod(CHANGES["as it is"])
 
@@ -78,12 +78,12 @@ class Changed(AMRC):
 
 
 def error(model, X, y):
-    """Return the error in %, each row tested before it is learned."""
+    """Return the error in %; each row is predicted before it is learned."""
     return 100 * float(np.mean(model.prequential(X, y, classes=np.unique(y)).predicted != y))
 
 
 def streams():
-    """Return the rows and labels of all streams that are there."""
+    """Return the rows and labels of all streams that are on this computer."""
     found = {}
     for task in TASKS:
         try:
@@ -96,7 +96,7 @@ def streams():
 
 
 def main():
-    """Measure, and write what the command line asks for."""
+    """Run the benchmark, print the table, and write it if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write results/ablation.md")
     arguments = parser.parse_args()
@@ -104,7 +104,7 @@ def main():
     runs = [(change, name) for change in CHANGES for name in data]
     figures = {}
     for change, name in track(runs, "changes and streams"):
-        kind = type("Changed", (Changed,), {"change": staticmethod(CHANGES[change])})
+        kind = type("ChangedAMRC", (ChangedAMRC,), {"change": staticmethod(CHANGES[change])})
         figures[change, name] = np.mean([error(kind(random_state=seed), *data[name]) for seed in SEEDS])
     for name in track(data, "the paper's method"):
         figures["the paper's method", name] = error(PaperAMRC(features="linear", scaling="running"), *data[name])
@@ -115,13 +115,13 @@ def main():
     ]
     Console(width=200).print("\n".join(lines))
     if arguments.write:
-        keep("ablation", EXPLANATION, lines)
+        write_results("ablation", EXPLANATION, lines)
 
 
 EXPLANATION = """# One part changed at a time
 
-Error in % of the deterministic rule, each row tested before it was learned; the first 10,000 rows of each stream, mean
-over seeds 0 and 1 (3,000 rows of the synthetic ones). The last line is the method as published, with linear
+Error in % of the deterministic rule; each row is predicted before it is learned. The first 10,000 rows of each stream
+(3,000 rows of the synthetic streams), mean over seeds 0 and 1. The last line is the method as published, with linear
 features and running scaling.
 """
 

@@ -2,8 +2,8 @@
 
     python benchmarks/accuracy.py [NAME ...] [--forest] [--write]
 
-Rows are tested, then learned. `--forest` runs River's adaptive random forest on the same rows, where it is the limit;
-`--write` puts the table, with the command and the versions, into results/accuracy.md beside this file.
+Each row is predicted, then learned. `--forest` also runs River's adaptive random forest on the streams for which its
+error is the target; `--write` writes the table, with the command and the versions, to results/accuracy.md.
 """
 
 import argparse
@@ -17,18 +17,18 @@ from rich.progress import Progress
 from driftline import AMRC
 from driftline.errors import DriftlineError
 from driftline.streams import load
-from provenance import keep
+from provenance import write_results
 
 SEEDS = (0, 1, 2)
 DELTA = 0.05
-WINDOW = 500
-CHUNK = 1000
+WINDOW_ROWS = 500
+CHUNK_ROWS = 1000
 FOREST = "River's forest"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A stream, how much of it, and the error in % that must not be exceeded; None for that of River's forest."""
+    """A stream, the number of rows to use, and the largest allowed error in %; None for the error of River's forest."""
 
     name: str
     limit: int | None = None
@@ -67,7 +67,7 @@ def rows_of(task, nominal):
 
 @dataclass(frozen=True)
 class Result:
-    """What one run gave, in %."""
+    """The figures of one run, in %."""
 
     error: float
     expected: float
@@ -75,24 +75,24 @@ class Result:
     rate: float
     covered: float
     crossed: bool
-    rows_a_second: float
+    rows_per_second: float
 
 
 def run(X, y, seed, advance, new_model=AMRC):
-    """Test, then train, row by row."""
+    """Predict, then learn, row by row; return the figures."""
     model, parts, seconds = new_model(random_state=seed), [], 0.0
-    for start in range(0, len(X), CHUNK):
-        part = slice(start, start + CHUNK)
-        begun = time.perf_counter()
+    for start in range(0, len(X), CHUNK_ROWS):
+        part = slice(start, start + CHUNK_ROWS)
+        begin = time.perf_counter()
         parts.append(model.prequential(X[part], y[part], classes=np.unique(y) if start == 0 else None))
-        seconds += time.perf_counter() - begun
+        seconds += time.perf_counter() - begin
         advance(len(X[part]))
-    wrong = np.concatenate([answers.predicted for answers in parts]) != y
-    expected = 1.0 - np.concatenate([answers.label_probabilities for answers in parts])
-    bounds = np.concatenate([answers.bounds for answers in parts])
-    charges = np.concatenate([answers.total_charges for answers in parts])
-    whole = len(y) // WINDOW * WINDOW
-    windows = np.mean((bounds - expected)[:whole].reshape(-1, WINDOW), axis=1)
+    wrong = np.concatenate([part.predicted for part in parts]) != y
+    expected = 1.0 - np.concatenate([part.label_probabilities for part in parts])
+    bounds = np.concatenate([part.bounds for part in parts])
+    charges = np.concatenate([part.total_charges for part in parts])
+    whole = len(y) // WINDOW_ROWS * WINDOW_ROWS
+    windows = np.mean((bounds - expected)[:whole].reshape(-1, WINDOW_ROWS), axis=1)
     allowed = np.cumsum(charges) + np.sqrt(2.0 * np.arange(1, len(y) + 1) * np.log(1.0 / DELTA))
     return Result(
         error=100 * wrong.mean(),
@@ -101,14 +101,14 @@ def run(X, y, seed, advance, new_model=AMRC):
         rate=100 * charges.mean(),
         covered=100 * float(np.mean(windows >= 0.0)),
         crossed=bool(np.any(np.cumsum(expected) > allowed)),
-        rows_a_second=len(y) / seconds,
+        rows_per_second=len(y) / seconds,
     )
 
 
 def forest_error(task, advance):
     """Return the error in % of River's adaptive random forest, at its defaults.
 
-    Where columns are nominal, the smaller of two: as names, and as the numbers of their codes.
+    If there are nominal columns: the smaller of two errors, with their values as names and as numbers.
     """
     X, y = rows_of(task, "codes")
     columns = load(task.name).columns
@@ -131,7 +131,7 @@ def _forest_error(rows, y, advance):
 
 
 def measure(tasks, with_forest, console):
-    """Run all tasks with a progress bar; return rows of a table."""
+    """Run all tasks with a progress bar; return the entries of the table."""
     table = []
     with Progress(console=console, transient=True) as progress:
         for task in tasks:
@@ -166,7 +166,7 @@ def line(entry):
             for field in ("expected", "rate", "bound", "covered")
         ),
         "crossed" if any(result.crossed for result in results) else "never",
-        f"{np.median([result.rows_a_second for result in results]):,.0f}",
+        f"{np.median([result.rows_per_second for result in results]):,.0f}",
     ]
     return f"| {name} | {n_rows:,} | " + " | ".join(figures) + " |"
 
@@ -176,10 +176,10 @@ HEADER = """| stream | rows | error | wanted | holds | randomised | rate bound |
 
 
 def main():
-    """Measure what the command line asks for."""
+    """Run the benchmark, print the table, and write it if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="streams; all by default")
-    parser.add_argument("--forest", action="store_true", help="run River's forest where it is the limit")
+    parser.add_argument("--forest", action="store_true", help="run River's forest where its error is the target")
     parser.add_argument("--write", action="store_true", help="write results/accuracy.md")
     arguments = parser.parse_args()
     console = Console(width=160)
@@ -187,16 +187,17 @@ def main():
     tasks = [task for task in TASKS if not arguments.names or task.name in arguments.names]
     table = measure(tasks, arguments.forest, console)
     if arguments.write:
-        keep("accuracy", EXPLANATION, [HEADER, *map(line, table)], ["river"] if arguments.forest else [])
+        write_results("accuracy", EXPLANATION, [HEADER, *map(line, table)], ["river"] if arguments.forest else [])
 
 
 EXPLANATION = """# The default AMRC on published streams
 
-Errors in %, mean and deviation over seeds 0, 1, 2, each row tested before it was learned, one configuration for all
-streams. *randomised* is the expected error of the randomised rule, to which the bounds apply; *rate bound* the mean of
-the bound that is to hold on average, *bound* the mean of the one that is to hold at 95 % of the steps; *windows* the
-share of windows of 500 rows whose mean bound, the latter, is at or above the randomised rule's error; *mistakes*
-whether accumulated mistakes ever crossed theirs (δ = 0.05), which is the sum of rate bounds and a deviation.
+Errors in %, mean and standard deviation over seeds 0, 1, 2; each row is predicted before it is learned, and one
+configuration is used for all streams. *randomised* is the expected error of the randomised rule, to which the bounds
+apply; *rate bound* is the mean of the bound that should hold on average, and *bound* the mean of the bound that should
+hold at 95 % of the steps; *windows* is the share of windows of 500 rows in which the mean of *bound* is at least the
+error of the randomised rule; *mistakes* tells whether the accumulated mistakes ever exceeded their bound (δ = 0.05),
+which is computed from the sum of the rate bounds.
 """
 
 if __name__ == "__main__":

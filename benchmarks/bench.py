@@ -20,12 +20,12 @@ from driftline import AMRC
 from transcription import NumpyOptimiser, NumpyTracker
 
 N_COMPONENTS = 200  # 400 features; two classes make m = 800
-WARM_UP, TIMED = 280, 20  # by then the 100 rows are full
+WARM_UP_STEPS, TIMED_STEPS = 280, 20  # after the warm-up, the 100 subgradients are in use
 console = Console(width=120)
 
 
 def swinging_stream(n_steps, n_classes, seed=0):
-    """Gaussian classes side by side on a circle that turns to and fro; two classes: the paper's stream."""
+    """Return Gaussian classes on a circle that rotates back and forth; with two classes, the paper's stream."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_steps)
     angle = np.pi * np.cos(0.1 * np.arange(1, n_steps + 1)) / 2 + 2 * np.pi * y / n_classes
@@ -33,13 +33,13 @@ def swinging_stream(n_steps, n_classes, seed=0):
 
 
 def paper_model(n_classes, scale, X, y, **changes):
-    """Return a model that knows its classes, and the iterator of its steps."""
+    """Return a model and the iterator of its steps."""
     model = AMRC.paper(scale=scale, n_components=N_COMPONENTS, **changes)
     return model, model.steps(X, y, classes=np.arange(n_classes))
 
 
 def timed(function, *arguments):
-    """Return what a call returns, and the milliseconds it took."""
+    """Return the result of a call, and its time in milliseconds."""
     start = time.perf_counter()
     result = function(*arguments)
     return result, 1e3 * (time.perf_counter() - start)
@@ -48,10 +48,10 @@ def timed(function, *arguments):
 def against_transcription(scale):
     """Compare AMRC with Alg. 3 and 4 in NumPy on the same stream, one after the other.
 
-    Each algorithm of the transcription gets the input of its counterpart, so that differences are its own: a rounding
-    error in an uncertainty set can lead the iterations elsewhere.
+    Each algorithm of the transcription gets the same input as its counterpart, because a rounding error in an
+    uncertainty set can lead the iterations to another result.
     """
-    n_steps = WARM_UP + TIMED
+    n_steps = WARM_UP_STEPS + TIMED_STEPS
     X, y = swinging_stream(n_steps, 2)
     model, steps = paper_model(2, scale, X, y)
     own, made = [], []
@@ -70,20 +70,20 @@ def against_transcription(scale):
         sets = max(np.abs(mean - tau).max(), np.abs(width - lam).max())
         difference = np.maximum(difference, [sets, np.abs(weights - mu).max()])
         times.append((alg3, alg4))
-    assert len(optimiser.F) == optimiser.n_subgradients, "the rows should be full"
-    return median(own[-TIMED:]), *np.median(times[-TIMED:], axis=0), *difference
+    assert len(optimiser.F) == optimiser.n_subgradients, "the warm-up was too short to collect all subgradients"
+    return median(own[-TIMED_STEPS:]), *np.median(times[-TIMED_STEPS:], axis=0), *difference
 
 
 def step_time(n_classes, scale):
-    """Return the median milliseconds a step with some number of classes."""
-    n_steps = WARM_UP + 5 * TIMED
+    """Return the median time of a step in milliseconds."""
+    n_steps = WARM_UP_STEPS + 5 * TIMED_STEPS
     X, y = swinging_stream(n_steps, n_classes)
     _, steps = paper_model(n_classes, scale, X, y)
-    return median([timed(next, steps)[1] for _ in range(n_steps)][WARM_UP:])
+    return median([timed(next, steps)[1] for _ in range(n_steps)][WARM_UP_STEPS:])
 
 
 def peak_megabytes(n_steps):
-    """Return the peak memory of a process that takes `n_steps`; few iterations, which hold no memory."""
+    """Return the peak memory of a process that learns `n_steps` rows; few iterations, which need no extra memory."""
     code = f"import bench; print(bench.run_for_memory({n_steps}))"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=os.path.dirname(__file__)
@@ -101,14 +101,14 @@ def run_for_memory(n_steps, block=1000):
 
 
 def import_seconds(statement):
-    """Return the seconds an import takes in a new process, at best of five."""
+    """Return the time of an import in a new process, in seconds: the smallest of five."""
     code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
     runs = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(5)]
     return min(map(float, runs))
 
 
 def main():
-    """Measure everything and print it."""
+    """Run the benchmark and print the table."""
     table = Table(title="driftline benchmarks: paper's configuration, m = 800, N = 100, K = 2000, order 1, one core")
     for name in ("what", "measured", "reference", "ratio", "goal"):
         table.add_column(name, justify="left" if name == "what" else "right")
@@ -146,5 +146,5 @@ def main():
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):  # one core for everybody
+    with threadpool_limits(1):  # one core for all methods
         main()

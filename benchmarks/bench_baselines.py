@@ -1,7 +1,7 @@
-"""Speed of the methods to compare with: a step at the paper's dimensions, on one core.
+"""Speed of the baselines: a step at the paper's dimensions, on one core.
 
-A step is a prediction and what is learned from its label, in blocks of rows as `evaluate` hands them over, and a row at
-a time. The reference is a step of scikit-learn's SGDClassifier in the same run.
+A step predicts a row and learns its label. Rows are passed in blocks, as `evaluate` does, and one at a time. The
+reference is a step of scikit-learn's SGDClassifier in the same run.
 """
 
 import time
@@ -21,24 +21,24 @@ N_COLUMNS = 100
 N_ROWS = 2000
 REPEATS = 5
 PAPER_MS = {describe(method.model).maker: method.summary for method in read_spec("table3").methods}
-"""Table 3 of the paper: milliseconds a step, mean over its streams."""
+"""Table 3 of the paper: milliseconds per step, mean over its streams."""
 GOAL_MS = 0.3
 
 
 def stream(n_classes):
-    """Return rows with labels that cannot be learned, so that a method has as much to do as it can have."""
+    """Return rows with random labels, so that a method makes many mistakes and has the most work."""
     rng = np.random.default_rng(0)
     return rng.normal(size=(N_ROWS, N_COLUMNS)), rng.integers(0, n_classes, N_ROWS)
 
 
 def in_blocks(model, X, y):
-    """Return milliseconds a step, in blocks, once the budget is full."""
+    """Return milliseconds per step for rows in blocks, with a full budget."""
     model.partial_fit(X, y, classes=np.unique(y))
     return median(milliseconds(lambda: model.prequential(X, y)) for _ in range(REPEATS)) / N_ROWS
 
 
 def by_rows(model, X, y, n=300):
-    """Return milliseconds a step, a row at a time."""
+    """Return milliseconds per step for one row at a time."""
     model.partial_fit(X, y, classes=np.unique(y))
 
     def steps():
@@ -50,14 +50,14 @@ def by_rows(model, X, y, n=300):
 
 
 def milliseconds(work):
-    """Return how long it takes."""
+    """Return the time of a call in milliseconds."""
     start = time.perf_counter()
     work()
     return 1e3 * (time.perf_counter() - start)
 
 
 def main():
-    """Measure and print."""
+    """Run the benchmark and print the table."""
     table = Table(title=f"a step, budget 100, {N_COLUMNS} columns, one core: milliseconds")
     for name in ("method", "in blocks", "ten classes", "by rows", "by rows, × SGDClassifier", "paper", "goal"):
         table.add_column(name, justify="left" if name == "method" else "right")
@@ -81,5 +81,5 @@ def main():
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):  # one core for everybody
+    with threadpool_limits(1):  # one core for all methods
         main()

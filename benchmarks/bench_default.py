@@ -1,6 +1,7 @@
 """Speed and memory of the default AMRC, learning included, on one core.
 
-The stream has 8 columns and two classes, as weather has; its rows are made up, since speed does not depend on them.
+The stream has 8 columns and two classes, like the stream weather; its rows are random, since speed does not depend on
+them.
 """
 
 import subprocess
@@ -21,16 +22,16 @@ N_ROWS = 4000
 REPEATS = 5
 
 
-def made_up(n_rows, n_classes, n_columns=8, seed=0):
-    """Return Gaussian classes that overlap."""
+def gaussian_classes(n_rows, n_classes, n_columns=8, seed=0):
+    """Return rows and labels of overlapping Gaussian classes."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_rows)
     return rng.normal(size=(n_classes, n_columns))[y] + rng.normal(size=(n_rows, n_columns)), y
 
 
-def seconds_a_row(n_classes=2, n_rows=N_ROWS, **parameters):
-    """Return the least of several measurements."""
-    X, y = made_up(n_rows, n_classes)
+def seconds_per_row(n_classes=2, n_rows=N_ROWS, **parameters):
+    """Return the seconds per row, the smallest of several measurements."""
+    X, y = gaussian_classes(n_rows, n_classes)
     least = np.inf
     for _ in range(REPEATS):
         model = AMRC(**parameters).partial_fit(X[:100], y[:100], classes=range(n_classes))
@@ -41,7 +42,7 @@ def seconds_a_row(n_classes=2, n_rows=N_ROWS, **parameters):
 
 
 def arithmetic_limit(n_features, n_classes):
-    """Return the least time for the products of a row: all scores of the drawn rows, and half as many gradients."""
+    """Return the time of the products for a row alone: all scores of the drawn rows, and half as many gradients."""
     A = np.random.default_rng(0).normal(size=(2048, n_features)).astype(np.float32)
     x = np.ones(n_features, np.float32)
     least = np.inf
@@ -53,7 +54,7 @@ def arithmetic_limit(n_features, n_classes):
 
 
 def limit_of(n_classes, n_columns=8, n_components=200):
-    """Return the arithmetic limit of the default on one core, over all members."""
+    """Return the arithmetic limit for all members of the default plan."""
     total = 0.0
     for space in default_plan(uses_fourier=True, order=1):
         n_features = 1 + n_columns + (2 * n_components if space.scale else 0)
@@ -62,8 +63,8 @@ def limit_of(n_classes, n_columns=8, n_components=200):
 
 
 def profile():
-    """Return microseconds a row in each part: the features and the members of each space, and the rest."""
-    X, y = made_up(N_ROWS, 2)
+    """Return the microseconds per row of each part: the features, the members of each space, and the rest."""
+    X, y = gaussian_classes(N_ROWS, 2)
     model = AMRC().partial_fit(X[:100], y[:100], classes=[0, 1])
     spent = {}
 
@@ -79,22 +80,22 @@ def profile():
     for space in model._learner.spaces:
         n = space.n_members
         space.represent = timed("features", space.represent)
-        space.follow = timed(f"{n} members, {space.plan.name}", space.follow)
+        space.predict_then_learn = timed(f"{n} members, {space.plan.name}", space.predict_then_learn)
     start = time.perf_counter()
     model.partial_fit(X, y)
-    spent["columns, mixture, certificate, checks"] = time.perf_counter() - start - sum(spent.values())
+    spent["columns, mixture, calibration, checks"] = time.perf_counter() - start - sum(spent.values())
     return {name: 1e6 * seconds / N_ROWS for name, seconds in spent.items()}
 
 
 def peak_memory(n_rows):
-    """Return the peak memory in MB of a process that learns so many rows."""
+    """Return the peak memory in MB of a process that learns `n_rows` rows."""
     code = (
         "import resource, numpy as np\n"
-        "from bench_default import made_up\n"
+        "from bench_default import gaussian_classes\n"
         "from driftline import AMRC\n"
         f"model, n = AMRC(), {n_rows}\n"
         "for k in range(0, n, 5000):\n"
-        "    model.partial_fit(*made_up(min(5000, n - k), 2, seed=k))\n"
+        "    model.partial_fit(*gaussian_classes(min(5000, n - k), 2, seed=k))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     )
     here = sys.path[0]
@@ -103,14 +104,14 @@ def peak_memory(n_rows):
 
 
 def main():
-    """Measure and print a table."""
+    """Run the benchmark and print the tables."""
     table = Table(title="The default AMRC, learning included")
     for name in ("what", "measured", "reference", "ratio"):
         table.add_column(name, justify="left" if name == "what" else "right")
     with threadpool_limits(1):
-        two, ten = seconds_a_row(), seconds_a_row(n_classes=10)
-        linear = seconds_a_row(features="linear")
-        long = seconds_a_row(n_rows=30_000)
+        two, ten = seconds_per_row(), seconds_per_row(n_classes=10)
+        linear = seconds_per_row(features="linear")
+        long = seconds_per_row(n_rows=30_000)
         limit = limit_of(2)
     rows = [
         ("8 columns, 400 Fourier features, two classes", two, "products alone", limit),
@@ -121,8 +122,13 @@ def main():
     for what, measured, name, reference in rows:
         ratio = f"{measured / reference:.2f} ×"
         table.add_row(what, f"{1 / measured:,.0f} rows/s", f"{name} {1 / reference:,.0f} rows/s", ratio)
-    short, much = peak_memory(20_000), peak_memory(100_000)
-    table.add_row("peak memory, 100,000 rows", f"{much:.0f} MB", f"20,000 rows {short:.0f} MB", f"{much / short:.2f} ×")
+    short, long_stream = peak_memory(20_000), peak_memory(100_000)
+    table.add_row(
+        "peak memory, 100,000 rows",
+        f"{long_stream:.0f} MB",
+        f"20,000 rows {short:.0f} MB",
+        f"{long_stream / short:.2f} ×",
+    )
     console.print(table)
     parts = Table("where the time goes", "µs/row", title="A profile, two classes, 400 Fourier features")
     with threadpool_limits(1):

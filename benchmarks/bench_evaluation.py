@@ -1,4 +1,4 @@
-"""What an evaluation costs beside the classifier: rows a second, and memory, in the same run.
+"""Speed and memory of an evaluation itself, without the classifier.
 
 `make bench` prints a table. Each figure is the median of three runs.
 """
@@ -25,7 +25,7 @@ console = Console(width=120)
 
 
 def seconds(function):
-    """Return the median seconds of three calls."""
+    """Return the median time of three calls in seconds."""
     times = []
     for _ in range(3):
         start = time.perf_counter()
@@ -35,7 +35,7 @@ def seconds(function):
 
 
 def plain_loop(model, X, y):
-    """Test, then train, as one would write it: the reference."""
+    """Predict, then learn, in a simple loop: the reference."""
     wrong = 0
     for t in range(len(X)):
         wrong += model.predict(X[t : t + 1])[0] != y[t]
@@ -44,7 +44,7 @@ def plain_loop(model, X, y):
 
 
 def loop_cost(table):
-    """Time 500,000 rows through a classifier that costs nothing."""
+    """Measure 500,000 rows with a classifier that needs no time."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(N_ROWS, 8)), rng.integers(0, 2, N_ROWS)
     stream = ArrayStream(X, y)
@@ -61,7 +61,7 @@ def loop_cost(table):
 
 
 def overhead(table):
-    """Time AMRC in an evaluation against its own steps."""
+    """Compare the time of AMRC in an evaluation with that of `partial_fit`."""
     X, y = RotatingGaussians().sample(2000, seed=0)
     stream = ArrayStream(X, y)
     parameters = {"features": "linear", "scaling": "none", "n_iterations": 100}
@@ -74,7 +74,7 @@ def overhead(table):
 
 
 def peak_megabytes(n_rows):
-    """Return the peak memory of a process that evaluates a stream of some length, with records."""
+    """Return the peak memory of a process that evaluates a stream of `n_rows` rows, with records."""
     code = f"import bench_evaluation; print(bench_evaluation.run_for_memory({n_rows}))"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=Path(__file__).parent
@@ -91,8 +91,8 @@ def run_for_memory(n_rows):
 
 
 def main():
-    """Measure everything and print it."""
-    table = Table(title="driftline benchmarks: evaluation, beside the classifier")
+    """Run the benchmark and print the table."""
+    table = Table(title="driftline benchmarks: evaluation without the classifier")
     for name in ("what", "measured", "reference", "ratio", "goal"):
         table.add_column(name, justify="left" if name == "what" else "right")
     loop_cost(table)

@@ -1,7 +1,7 @@
-"""What River's interface costs beside the estimator: the same rows through both, one at a time, in the same run.
+"""Time that River's interface adds to the estimator: the same rows through both, one at a time, in the same run.
 
-`make bench` prints a table. It counts the time of the processor, because machines are busy; rounds alternate, and each
-figure is their median.
+`make bench` prints a table. Processor time is measured, because the machine may do other work. The ways are measured
+in turn, and each figure is the median of the rounds.
 """
 
 import time
@@ -13,55 +13,55 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 import driftline
-from bench_default import made_up
+from bench_default import gaussian_classes
 from driftline.adapters.river import AMRC
 
-N_ROWS, N_WARM, ROUNDS = 1500, 300, 9
+N_ROWS, N_WARM_UP_ROWS, N_ROUNDS = 1500, 300, 9
 GOAL = 1.15
 console = Console(width=120)
 
 
 def native_seconds(X, y):
-    """Predict and learn one row at a time, as arrays; return the seconds for each row."""
-    model = driftline.AMRC().partial_fit(X[:N_WARM], y[:N_WARM])
-    begun = time.process_time()
-    for t in range(N_WARM, len(X)):
+    """Return the seconds per row to predict and learn rows one at a time, as arrays."""
+    model = driftline.AMRC().partial_fit(X[:N_WARM_UP_ROWS], y[:N_WARM_UP_ROWS])
+    start = time.process_time()
+    for t in range(N_WARM_UP_ROWS, len(X)):
         model.predict_proba(X[t : t + 1])
         model.partial_fit(X[t : t + 1], y[t : t + 1])
-    return (time.process_time() - begun) / (len(X) - N_WARM)
+    return (time.process_time() - start) / (len(X) - N_WARM_UP_ROWS)
 
 
 def adapted_seconds(rows, labels):
-    """Do the same with dictionaries, through River's interface."""
+    """Return the same for rows as dictionaries, with River's interface."""
     model = AMRC()
-    for x, label in zip(rows[:N_WARM], labels, strict=False):
+    for x, label in zip(rows[:N_WARM_UP_ROWS], labels, strict=False):
         model.learn_one(x, label)
-    begun = time.process_time()
-    for x, label in zip(rows[N_WARM:], labels[N_WARM:], strict=True):
+    start = time.process_time()
+    for x, label in zip(rows[N_WARM_UP_ROWS:], labels[N_WARM_UP_ROWS:], strict=True):
         model.predict_proba_one(x)
         model.learn_one(x, label)
-    return (time.process_time() - begun) / (len(rows) - N_WARM)
+    return (time.process_time() - start) / (len(rows) - N_WARM_UP_ROWS)
 
 
 def block_seconds(X, y):
-    """Let the estimator predict and learn the rows of a block itself."""
-    model = driftline.AMRC().partial_fit(X[:N_WARM], y[:N_WARM])
-    begun = time.process_time()
-    model.prequential(X[N_WARM:], y[N_WARM:])
-    return (time.process_time() - begun) / (len(X) - N_WARM)
+    """Return the same for rows in one block, with `prequential`."""
+    model = driftline.AMRC().partial_fit(X[:N_WARM_UP_ROWS], y[:N_WARM_UP_ROWS])
+    start = time.process_time()
+    model.prequential(X[N_WARM_UP_ROWS:], y[N_WARM_UP_ROWS:])
+    return (time.process_time() - start) / (len(X) - N_WARM_UP_ROWS)
 
 
 def measure(n_columns):
-    """Return the rounds: seconds of a row natively, through River's interface, and in a block."""
-    X, y = made_up(N_ROWS, 2, n_columns)
+    """Return for each round the seconds per row: natively, with River's interface, and in a block."""
+    X, y = gaussian_classes(N_ROWS, 2, n_columns)
     names = [f"x{j:03d}" for j in range(n_columns)]
     rows, labels = [dict(zip(names, x, strict=True)) for x in X.tolist()], np.array(["no", "yes"])[y].tolist()
-    measured = [(native_seconds(X, y), adapted_seconds(rows, labels), block_seconds(X, y)) for _ in range(ROUNDS + 1)]
-    return measured[1:]  # the first compiled
+    measured = [(native_seconds(X, y), adapted_seconds(rows, labels), block_seconds(X, y)) for _ in range(N_ROUNDS + 1)]
+    return measured[1:]  # the first round includes compiling
 
 
 def main():
-    """Measure and print it."""
+    """Run the benchmark and print the table."""
     table = Table(title="driftline benchmarks: River's interface")
     for name in ("AMRC through River's interface", "measured", "reference", "ratio", "goal"):
         table.add_column(name, justify="left" if name.startswith("AMRC") else "right")

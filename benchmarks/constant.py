@@ -1,4 +1,4 @@
-"""A classifier that costs nothing, to measure what an evaluation itself costs."""
+"""A classifier that needs no time, to measure the time of an evaluation itself."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -7,7 +7,7 @@ from driftline.types import Predictions
 
 
 class Constant(ClassifierMixin, BaseEstimator):
-    """Says the same label of every row, and takes blocks."""
+    """Predicts the same label for every row, also in blocks."""
 
     def __init__(self, label=0):
         self.label = label
@@ -17,14 +17,14 @@ class Constant(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """Return the label, as often as there are rows."""
+        """Return the label for each row."""
         return np.full(len(X), self.label)
 
     def assess(self, X, y, classes=None, asked=0):
-        """Return the label as an answer."""
+        """Return the label as the prediction for each row."""
         n = len(X)
         return Predictions.without_bounds(self.predict(X), y, np.zeros(n), np.zeros(n))
 
     def prequential(self, X, y, classes=None, timestamps=None):
-        """Return the label as an answer."""
+        """Return the label as the prediction for each row."""
         return self.assess(X, y)

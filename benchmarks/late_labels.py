@@ -1,8 +1,8 @@
-"""Errors with labels that come late: AMRC, the two ways of weighing its members, and River's classifiers.
+"""Errors with labels that arrive late: AMRC, its two weighting schemes alone, and River's classifiers.
 
     python benchmarks/late_labels.py [STREAM ...] [--write]
 
-The first 5,000 rows of each stream. `--write` puts the table into results/late_labels.md beside this file.
+The first 5,000 rows of each stream. `--write` writes the table to results/late_labels.md.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from driftline.evaluation import evaluate
 from driftline.kernels.mixing import mix_and_reweigh
 from driftline.registry import create
 from driftline.streams import RotatingGaussians, load
-from provenance import keep
+from provenance import write_results
 
 LIMIT = 5_000
 DELAYS = (0, 20, 100, 500)
@@ -28,23 +28,23 @@ STREAMS = (
 )
 
 
-def one_way(place):
-    """Let all trust be in one of the two ways of weighing the members."""
+def single_scheme(place):
+    """Patch the learner so that it uses only one of the two weighting schemes."""
 
-    def mix_unless_trust(said, labels, weights, h):
-        if weights.size == 2:  # there are more members than that
+    def mix_members_only(probabilities, labels, weights, h):
+        if weights.size == 2:  # the shares of the schemes: there are more than two members
             weights[:] = 0.0
             weights[place] = 1.0
         else:
-            mix_and_reweigh(said, labels, weights, h)
+            mix_and_reweigh(probabilities, labels, weights, h)
 
-    return patch("driftline.ensemble.learner.mix_and_reweigh", mix_unless_trust)
+    return patch("driftline.ensemble.learner.mix_and_reweigh", mix_members_only)
 
 
 MODELS = {
     "AMRC": ("amrc", nullcontext),
-    "weighed by what was said then": ("amrc", lambda: one_way(0)),
-    "by what is said now": ("amrc", lambda: one_way(1)),
+    "weighted by predictions then": ("amrc", lambda: single_scheme(0)),
+    "weighted by predictions now": ("amrc", lambda: single_scheme(1)),
     "River's ARF": ("river-arf", nullcontext),
     "River's logistic regression": ("river-lr", nullcontext),
 }
@@ -60,7 +60,7 @@ def summary_of(model, stream, delay):
 
 
 def measure(names, console):
-    """Run everything; return the lines of the table."""
+    """Run all models on all streams; return the lines of the table."""
     lines = []
     with Progress(console=console, transient=True) as progress:
         for name in names:
@@ -78,14 +78,14 @@ def measure(names, console):
                     figures.append(summary_of(model, stream, delay))
                     progress.advance(bar)
                 cells = [f"{100 * each.error:.1f}" for each in figures]
-                claim = f"{100 * figures[0].expected_error:.1f} | {100 * figures[0].mean_bound:.1f}"
-                lines.append(f"| {name} | {delay} | {' | '.join(cells)} | {claim} |")
+                bound = f"{100 * figures[0].expected_error:.1f} | {100 * figures[0].mean_bound:.1f}"
+                lines.append(f"| {name} | {delay} | {' | '.join(cells)} | {bound} |")
                 console.print(lines[-1])
     return lines
 
 
 def main():
-    """Measure what the command line asks for."""
+    """Run the benchmark, print the table, and write it if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="STREAM", help=f"of {', '.join(STREAMS)}; all by default")
     parser.add_argument("--write", action="store_true", help="write results/late_labels.md")
@@ -95,15 +95,18 @@ def main():
     lines = measure(arguments.names or STREAMS, Console(width=200))
     columns = ["stream", "rows late", *MODELS, "AMRC's randomised rule", "its mean bound"]
     if arguments.write:
-        keep("late_labels", EXPLANATION, [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns), *lines], ["river"])
+        write_results(
+            "late_labels", EXPLANATION, [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns), *lines], ["river"]
+        )
 
 
-EXPLANATION = f"""# Labels that come late
+EXPLANATION = f"""# Labels that arrive late
 
-Error in %, of the first {LIMIT:,} rows of each stream, each label being learned after so many more rows were predicted;
-seed 0. *rotating* is RotatingGaussians(angular_rate=0.01). AMRC keeps two ways of weighing its members, by what they
-said when a row was predicted and by what they say when its label comes, and mixes them; beside it are both alone.
-Models at their defaults; River's logistic regression has scaled columns.
+Error in % on the first {LIMIT:,} rows of each stream. *rows late* is the number of rows that are predicted between a
+row and the arrival of its label; seed 0. *rotating* is RotatingGaussians(angular_rate=0.01). AMRC has two schemes for
+the weights of its members: by their predictions when the row was predicted, and by their predictions when its label
+arrives. It mixes both; the next two columns show each scheme alone. All models have their default parameters; River's
+logistic regression gets scaled columns.
 """
 
 if __name__ == "__main__":

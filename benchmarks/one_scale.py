@@ -1,10 +1,10 @@
-"""What comes near the published errors of the kernel methods: one scale for all streams.
+"""Errors of the kernel methods with one scale for all streams, compared with the published errors.
 
     python benchmarks/one_scale.py [NAME ...] [--jobs N] [--write]
 
-`driftline paper table1` runs the methods at scales chosen by cross-validation for each stream. Here each runs at one
-scale for all streams of up to 20,000 rows: that which comes nearest to what is published of it. `--write` puts the
-table, with the command and the versions, into results/one_scale.md beside this file.
+`driftline paper table1` runs the methods at scales chosen by cross-validation for each stream. Here each method runs
+at one scale for all streams of up to 20,000 rows: the scale whose errors are nearest to the published ones. `--write`
+writes the table, with the command and the versions, to results/one_scale.md.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from rich.progress import track
 from driftline.baselines import FOGD, NOGD, NORMA, RBP, AdaRaker, Forgetron, Projectron, ProjectronPlusPlus
 from driftline.experiments import read_spec
 from driftline.streams import RangeScaled, load
-from provenance import keep
+from provenance import write_results
 
 STREAMS = ("weather", "elec2", "german", "chess", "usenet1", "usenet2", "email")
 TABLE = read_spec("table1")
@@ -28,9 +28,9 @@ PUBLISHED = {
 }
 """Errors in %, in the order of the streams."""
 GRID = tuple(2.0**i for i in range(-8, 9))
-"""The scales that are tried: those that the paper's cross-validation can choose, and those between them."""
+"""The scales to try: those that the paper's cross-validation can choose, and those between them."""
 SEEDS = range(5)
-N_NEAR = 5.0
+NEAR_PERCENTAGE_POINTS = 5.0
 
 
 METHODS = {
@@ -46,28 +46,29 @@ METHODS = {
 EXPLANATION = """
 ## Row by row
 
-- **RBP, Projectron, Projectron++, Forgetron, NORMA, NOGD.** At the scales that cross-validation chooses they err less
-  than published, most where columns are zeros and ones. The published figures are those of one kernel for all streams,
-  which is so wide (scales from 1/32 to 1/4, on columns between 0 and 1) that its functions are nearly linear. The
-  paper says that scales were chosen by cross-validation for each stream, but not how: if folds were stretches of the
-  stream, a classifier was asked about rows from before the drifts that it had followed.
-- **NORMA** besides: its settings are not published. The defaults here (step 1/2, decay 0.01, fixed margin 1, no offset)
-  did best on these streams.
-- **FOGD.** As these, but nearest at a scale that is too large, at which the features of different rows have little in
-  common, and not near even there.
-- **AdaRaker.** It has scales of its own, so that all depends on those of the columns. With the columns as the files
-  have them it is near the published figures but on usenet1 and usenet2, whose columns are zeros and ones anyway.
+- **RBP, Projectron, Projectron++, Forgetron, NORMA, NOGD.** At the scales that cross-validation chooses, their errors
+  are smaller than the published ones, especially on streams whose columns are zeros and ones. The published errors are
+  those of one kernel for all streams. This kernel is so wide (scales from 1/32 to 1/4, on columns between 0 and 1) that
+  its functions are nearly linear. The paper says that scales were chosen by cross-validation for each stream, but not
+  how. If the folds were consecutive rows of the stream, classifiers were tested on rows from before the drifts that
+  they had already adapted to.
+- **NORMA.** In addition, its settings are not published. The defaults here (step 1/2, decay 0.01, fixed margin 1, no
+  offset) gave the smallest errors on these streams.
+- **FOGD.** As above, but the nearest scale is too large: the features of different rows are then almost unrelated, and
+  even there the errors are not near the published ones.
+- **AdaRaker.** It has its own set of scales, so that only the scaling of the columns matters. With unscaled columns its
+  errors are near the published ones, except on usenet1 and usenet2, whose columns are zeros and ones anyway.
 """
 
 
 def data(name, scaled=True):
-    """Return the rows and labels of a stream, as a rule scaled as the paper has it."""
+    """Return the rows and labels of a stream, scaled as in the paper unless `scaled` is False."""
     blocks = list((RangeScaled(load(name)) if scaled else load(name)).blocks())
     return np.concatenate([block.rows for block in blocks]), np.concatenate([block.labels for block in blocks])
 
 
 def error_of(kind, name, scaled=True, **changes):
-    """Return the error in %: the mean over seeds, where a method draws."""
+    """Return the error in %; the mean over seeds if the method is random."""
     X, y = data(name, scaled)
     seeds = [{"random_state": seed} for seed in SEEDS] if "random_state" in kind().get_params() else [{}]
     models = [kind(scaling="none", **changes, **seed) for seed in seeds]
@@ -77,7 +78,7 @@ def error_of(kind, name, scaled=True, **changes):
 
 
 def nearest_of(method, names):
-    """Return the cells of a method at that one scale for all streams that is nearest to the published figures."""
+    """Return the cells of a method at the scale for all streams whose errors are nearest to the published ones."""
     if method == "AdaRaker":
         return {(method, name): (None, error_of(AdaRaker, name, scaled=False)) for name in names}
     tried = [
@@ -87,7 +88,7 @@ def nearest_of(method, names):
 
 
 def run(function, tasks, jobs, description):
-    """Run some tasks; return all cells."""
+    """Run the tasks in parallel; return the cells of all of them."""
     done = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(function)(*task) for task in tasks)
     cells = {}
     for some in track(done, description, len(tasks), transient=True, console=Console(stderr=True)):
@@ -96,7 +97,7 @@ def run(function, tasks, jobs, description):
 
 
 def differences(cells):
-    """Return by how much each cell is above the published one."""
+    """Return the error minus the published error for each cell."""
     return np.array([error - PUBLISHED[row][STREAMS.index(name)] for (row, name), (_, error) in cells.items()])
 
 
@@ -118,27 +119,27 @@ def table(cells, rows, names):
 
 
 def closeness(cells):
-    """Return a sentence that says how many cells are near the published ones, and how many are better."""
+    """Return a sentence with the numbers of cells that are near, below and above the published errors."""
     gaps = differences(cells)
-    near, lower = np.sum(np.abs(gaps) <= N_NEAR), np.sum(gaps < -N_NEAR)
+    near, lower = np.sum(np.abs(gaps) <= NEAR_PERCENTAGE_POINTS), np.sum(gaps < -NEAR_PERCENTAGE_POINTS)
     return (
-        f"Of {len(gaps)} cells {near} are within {N_NEAR:g} points of the published ones, {lower} are lower by "
-        f"more, and {len(gaps) - near - lower} higher by more."
+        f"Of {len(gaps)} cells {near} are within {NEAR_PERCENTAGE_POINTS:g} points of the published ones, {lower} "
+        f"are lower by more, and {len(gaps) - near - lower} higher by more."
     )
 
 
 def main():
-    """Run, print, and write."""
+    """Run the benchmark, print the table, and write it if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"streams, of {', '.join(STREAMS)}; by default all")
     parser.add_argument("--jobs", type=int, default=-1, help="processes; by default as many as there are cores")
     parser.add_argument("--write", action="store_true", help="write results/one_scale.md")
     arguments = parser.parse_args()
     names = arguments.names or STREAMS
-    nearest = run(nearest_of, [(method, names) for method in METHODS], arguments.jobs, "what comes near")
+    nearest = run(nearest_of, [(method, names) for method in METHODS], arguments.jobs, "methods")
     lines = [
-        "Errors in %; in brackets the published ones and the scale, which is the same for all streams and that which "
-        "comes nearest to what is published of the method; AdaRaker on columns that are not scaled.",
+        "Errors in %; in brackets the published error, and the scale. The scale is the same for all streams: the one "
+        "whose errors are nearest to the published ones. AdaRaker runs on unscaled columns.",
         "",
         *table(nearest, METHODS, names),
         "",
@@ -147,7 +148,7 @@ def main():
     ]
     Console().print("\n".join(lines), markup=False, soft_wrap=True)
     if arguments.write:
-        keep("one_scale", "# What comes near the published errors of the kernel methods\n", lines, ("joblib",))
+        write_results("one_scale", "# Kernel methods with one scale for all streams\n", lines, ("joblib",))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where results are kept, and what is said about how they came about."""
+"""Writing result pages with the command and the versions that produced them."""
 
 import platform
 import sys
@@ -9,8 +9,8 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results"
 
 
-def keep(name, explanation, lines, packages=()):
-    """Write a page of results with the command, the date and the versions that made it."""
+def write_results(name, explanation, lines, packages=()):
+    """Write a page to results/ with the explanation, the command, the date, the versions, and the lines of a table."""
     versions = ", ".join(f"{package} {version(package)}" for package in ("driftline", "numpy", "numba", *packages))
     command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
     made = f"Made by `{command}` on {date.today()}, with Python {platform.python_version()}, {versions}."

@@ -1,4 +1,4 @@
-"""usenet2, against the published figures: `python benchmarks/published.py`, with DRIFTLINE_DATA set.
+"""Errors on the stream usenet2, next to the published ones: `python benchmarks/published.py`, with DRIFTLINE_DATA set.
 
 The authors' README gives 22.5 % for linear features, their Python code 23.1 %; the paper's Table 1, with random Fourier
 features, 29.9 % for the deterministic and 30.9 % for the randomised rule.
@@ -36,7 +36,7 @@ def fourier_scale(X, y):
 
 
 def main():
-    """Run and print."""
+    """Run the benchmark and print the table."""
     with np.load(Path(os.environ["DRIFTLINE_DATA"]) / "usenet2.npz") as data:
         X, y = data["X"].astype(float), data["y"].astype(int)
     scale = fourier_scale(X, y)

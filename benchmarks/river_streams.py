@@ -1,8 +1,8 @@
-"""AMRC beside River's classifiers on River's own streams, by River's own evaluation: errors and times.
+"""Errors and times of AMRC and River's classifiers on River's streams, by River's evaluation.
 
     python benchmarks/river_streams.py [NAME ...] [--write]
 
-`--write` puts the tables, with the command and the versions, into results/river_streams.md beside this file.
+`--write` writes the tables, with the command and the versions, to results/river_streams.md.
 """
 
 import argparse
@@ -29,14 +29,14 @@ from river.datasets import synth
 
 import driftline
 from driftline.adapters.river import AMRC
-from provenance import keep
+from provenance import write_results
 
 SEEDS = (0, 1, 2)
 DELTA = 0.05
 
 
 def logistic(n_classes):
-    """Return logistic regression on scaled columns; of several classes, one for each."""
+    """Return logistic regression on scaled columns; with more than two classes, one for each class."""
     one = linear_model.LogisticRegression()
     return preprocessing.StandardScaler() | (one if n_classes == 2 else multiclass.OneVsRestClassifier(one))
 
@@ -71,47 +71,47 @@ STREAMS = {
 
 @dataclass(frozen=True)
 class Run:
-    """What River's evaluation gave: the error in %, and the time that a row took in µs."""
+    """The result of River's evaluation: the error in %, and the time per row in µs."""
 
     error: float
     microseconds: float
 
 
 def run(model: base.Classifier, rows: list) -> Run:
-    """Test, then train, row by row."""
+    """Predict, then learn, row by row; return the error and the time."""
     states = evaluate.iter_progressive_val_score(rows, model, metrics.Accuracy(), step=len(rows), measure_time=True)
     *_, last = states
     return Run(100 * (1 - last["Accuracy"].get()), 1e6 * last["Time"].total_seconds() / len(rows))
 
 
 def bounds(rows, seed):
-    """Return in % the error of AMRC's randomised rule, its mean bounds, and mistakes beside what they may be.
+    """Return the error of AMRC's randomised rule and its mean bounds in %, its mistakes, and the bound on them.
 
-    The native estimator says the same as River's AMRC, row by row, and what it said of each.
+    The native estimator makes the same predictions as AMRC for River, and returns its bounds for each row.
     """
     names = sorted(rows[0][0])
     X = np.array([[x[name] for name in names] for x, _ in rows], dtype=float)
     labels = {label: place for place, label in enumerate(dict.fromkeys(y for _, y in rows))}
     y = np.array([labels[label] for _, label in rows])
     model = driftline.AMRC(random_state=seed)
-    answers = model.prequential(X, y)
-    expected = 1.0 - answers.label_probabilities
-    figures = (100 * part.mean() for part in (expected, answers.total_charges, answers.bounds))
+    predictions = model.prequential(X, y)
+    expected = 1.0 - predictions.label_probabilities
+    figures = (100 * part.mean() for part in (expected, predictions.total_charges, predictions.bounds))
     return *figures, expected.sum(), model.mistake_bound(DELTA)
 
 
 def mean_and_deviation(values):
-    """Return figures as the table has them."""
+    """Return the mean and the standard deviation as text."""
     return f"{np.mean(values):.1f}" + (f" ± {np.std(values):.1f}" if np.std(values) >= 0.05 else "")
 
 
 def multiple(ratio):
-    """Return a ratio as the table has it."""
+    """Return a ratio as text."""
     return f"{ratio:.2f} ×" if ratio >= 0.005 else "< 0.01 ×"
 
 
 def measure(names, console):
-    """Run everything; return the lines of three tables."""
+    """Run all models on all streams; return the lines of three tables."""
     errors, times, claims = [], [], []
     with Progress(console=console, transient=True) as progress:
         for name in names:
@@ -120,7 +120,7 @@ def measure(names, console):
             run(AMRC(), rows[:300])  # compiles
             bar = progress.add_task(name, total=len(SEEDS) * len(MODELS))
             runs = {model: [] for model in MODELS}
-            for seed, (model, make) in itertools.product(SEEDS, MODELS.items()):  # in turn, whatever the machine does
+            for seed, (model, make) in itertools.product(SEEDS, MODELS.items()):  # in turn: the machine's speed varies
                 runs[model].append(run(make(seed, n_classes), rows))
                 progress.advance(bar)
             own = np.array([each.microseconds for each in runs["AMRC"]])
@@ -145,7 +145,7 @@ def table(title, columns, lines):
 
 
 def main():
-    """Measure what the command line asks for."""
+    """Run the benchmark, print the tables, and write them if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="beginnings of the names of streams; all by default")
     parser.add_argument("--write", action="store_true", help="write results/river_streams.md")
@@ -156,23 +156,23 @@ def main():
     rule = ["error of the randomised rule", "rate bound", "bound", "its mistakes", f"at most (δ = {DELTA})"]
     lines = [
         *table("Error in %:", ["stream", "rows", "classes", *MODELS], errors),
-        *table("Time of a row, and that of the others as a multiple:", ["stream", "AMRC", *others], times),
-        *table("What AMRC claims, and what came, in % and in mistakes:", ["stream", *rule], claims),
+        *table("Time per row of AMRC, and of the others as multiples of it:", ["stream", "AMRC", *others], times),
+        *table("The bounds of AMRC in %, and its mistakes with their bound:", ["stream", *rule], claims),
     ]
     if arguments.write:
-        keep("river_streams", EXPLANATION, lines[:-1], ["river"])
+        write_results("river_streams", EXPLANATION, lines[:-1], ["river"])
 
 
 EXPLANATION = """# AMRC and River's classifiers on River's streams
 
-By River's own evaluation, `iter_progressive_val_score`, which also took the time: predict a row, then learn it. All
-streams for classification that come with River's package, and two that it makes up, with drift; those that it would
-download are not among them. Models at their defaults: adaptive random forest (ARF) and streaming random patches (SRP),
-ten trees each; Hoeffding adaptive tree (HAT); logistic regression after a StandardScaler, one for each class if there
-are more than two; *no change* names the label before. Mean and deviation over seeds 0, 1, 2 of the models; the rows are
-always the same. Times are medians of the three, and their ratios are of runs one after the other on a machine that had
-other work to do: take them for orders of magnitude. *randomised rule*, *rate bound* and *bound* are means over all
-rows.
+Measured with River's own evaluation, `iter_progressive_val_score`, which also measures the time: predict a row, then
+learn it. The streams are all classification streams that come with River's package, and two synthetic ones of River
+with drift; streams that River downloads are not included. Models have their default parameters: adaptive random forest
+(ARF) and streaming random patches (SRP), ten trees each; Hoeffding adaptive tree (HAT); logistic regression after a
+StandardScaler, one for each class if there are more than two; *no change* predicts the previous label. Mean and
+standard deviation over seeds 0, 1, 2 of the models; the rows are always the same. Times are medians of the three runs.
+Their ratios compare runs one after the other on a machine that was also doing other work: they show only orders of
+magnitude. *randomised rule*, *rate bound* and *bound* are means over all rows.
 """
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Algorithms 3 and 4 of the paper written down in NumPy as they are printed: references for speed and agreement.
+"""Algorithms 3 and 4 of the paper in NumPy, as printed: references for speed and for correctness.
 
 Misprints are corrected: the width is that of the estimated label probabilities, and the extrapolation of Alg. 4 is
 Nesterov's. Vectors of the joint features are flat, class by class, as in the paper.
@@ -29,7 +29,7 @@ class NumpyTracker:
         self.Sigma = [self.H @ np.eye(n) @ self.H.T + Q for Q in self.Q]
 
     def update(self, psi, label):
-        """Take in (x, y) and return the mean τ and width λ of the next uncertainty set."""
+        """Add an instance with its label; return the mean τ and the width λ of the next uncertainty set."""
         self.labels = [*self.labels, label][-self.window :]
         tau, lam = np.zeros(self.r2.size), np.zeros(self.r2.size)
         for j in range(self.n_classes):
@@ -71,7 +71,7 @@ class NumpyOptimiser:
         self.clock = 0
 
     def append_rows(self, psi):
-        """Append the rows of all label subsets, but for those that are there."""
+        """Append the rows of all label subsets, except those that are already there."""
         for size in range(1, self.n_classes + 1):
             for subset in itertools.combinations(range(self.n_classes), size):
                 f = np.zeros((self.n_classes, self.n_features))
@@ -110,7 +110,7 @@ class NumpyOptimiser:
         return best_mu, best_risk, phi
 
     def prune(self):
-        """Keep the rows used most recently, in the order in which they came."""
+        """Keep the rows used most recently, in the order in which they were appended."""
         kept = np.flatnonzero(self.last_used >= 0)
         if kept.size > self.n_subgradients:
             kept = np.sort(kept[np.argsort(self.last_used[kept])[-self.n_subgradients :]])

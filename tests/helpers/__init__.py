@@ -1,1 +1,1 @@
-"""What several tests share: models, streams, reference implementations and faulty classifiers."""
+"""Helpers that several tests use: models, streams, reference implementations and faulty classifiers."""

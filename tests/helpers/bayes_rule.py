@@ -6,7 +6,7 @@ import numpy as np
 
 
 class PlainBayes:
-    """Naive Bayes that multiplies plain floats."""
+    """Naive Bayes that multiplies floats, without logarithms."""
 
     def __init__(self, nominal, n_classes):
         self.nominal, self.n_classes, self.rows = set(nominal), n_classes, []
@@ -18,7 +18,7 @@ class PlainBayes:
         return [x[j] for x, y in self.rows if y == c and not np.isnan(x[j])]
 
     def factor(self, j, c, v):
-        """P(v|c) for column j."""
+        """Return P(v|c) for column j."""
         known = self.values(j, c)
         if not known:
             return 0.0
@@ -30,7 +30,7 @@ class PlainBayes:
         return math.exp(-(((v - np.mean(known)) / deviation) ** 2) / 2) / (deviation * math.sqrt(2 * math.pi))
 
     def weight(self, c, x):
-        """P(c) Π_j P(x_j|c)."""
+        """Return P(c) Π_j P(x_j|c)."""
         if not self.rows:
             return 0.0
         product = sum(y == c for _, y in self.rows) / len(self.rows)
@@ -45,7 +45,7 @@ class PlainBayes:
 
 
 class PlainMajority:
-    """Dynamic weighted majority on a list of experts."""
+    """Dynamic weighted majority with a list of experts."""
 
     def __init__(self, nominal, n_classes, *, period, beta, threshold, max_experts):
         self.new = lambda: PlainBayes(nominal, n_classes)
@@ -78,7 +78,7 @@ class PlainMajority:
 
 
 def changing(seed, n_rows, nominal, n_columns, *, n_classes=3, n_codes=4, lasts=300, missing=0.0):
-    """A stream whose classes have other distributions every so often, in nominal and numeric columns."""
+    """Return a stream with nominal and numeric columns whose distributions change after every `lasts` rows."""
     rng = np.random.default_rng(seed)
     X, y = np.empty((n_rows, n_columns)), rng.integers(0, n_classes, n_rows)
     for start in range(0, n_rows, lasts):

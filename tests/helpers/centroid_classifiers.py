@@ -1,4 +1,4 @@
-"""Two correct online classifiers of the kind that users write: the nearest class mean."""
+"""Two correct online classifiers, as a user might write them: they predict the class with the nearest mean."""
 
 import io
 from pathlib import Path
@@ -12,7 +12,7 @@ from driftline.types import Predictions
 
 
 class Centroids(ClassifierMixin, BaseEstimator):
-    """Names the class whose running mean is nearest; knows no class that was not announced."""
+    """Predicts the class with the nearest running mean; all classes must be announced at the first call."""
 
     def __init__(self, gain=0.2):
         self.gain = gain
@@ -74,7 +74,7 @@ class Centroids(ClassifierMixin, BaseEstimator):
 
 
 class JoiningCentroids(Centroids):
-    """Lets classes join, and examines itself, as driftline's own classifiers do."""
+    """Also adds classes that were not announced, and has `prequential` and `assess`, as driftline's classifiers do."""
 
     def partial_fit(self, X, y, classes=None, timestamps=None):
         first = not hasattr(self, "classes_")
@@ -105,5 +105,5 @@ class JoiningCentroids(Centroids):
         return Predictions.concatenate(parts)
 
     def assess(self, X, y, classes=None, asked=0):
-        said = self.predict(X) if hasattr(self, "classes_") else np.full(len(X), None)
-        return Predictions.without_bounds(said, np.asarray(y), np.zeros(len(X)), np.zeros(len(X)))
+        predicted = self.predict(X) if hasattr(self, "classes_") else np.full(len(X), None)
+        return Predictions.without_bounds(predicted, np.asarray(y), np.zeros(len(X)), np.zeros(len(X)))

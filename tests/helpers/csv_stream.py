@@ -1,4 +1,4 @@
-"""A CSV file as users have them: numbers, categories, times and labels, of a stream in which one class moves."""
+"""A CSV file with numbers, categories, times and labels, of a stream in which one class moves."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from driftline.streams import MovingClass
 
 
 def write_rows(path, n_rows=300, seed=0, first=0):
-    """Write some rows, from a position in the stream on."""
+    """Write `n_rows` rows of the stream, starting at the row `first`."""
     X, y = MovingClass().sample(first + n_rows, seed=seed)
     rng = np.random.default_rng(seed)
     lines = ["x,colour,y,when,class"]

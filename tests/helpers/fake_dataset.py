@@ -14,7 +14,7 @@ CSV = b"weight,colour,leak,class\n0.5,red,0,small\n0.25,green,1,large\n0.5,blue,
 
 
 def content(X, y):
-    """Return the digest of arrays by its definition."""
+    """Return the digest of arrays, computed from its definition."""
     digest = hashlib.sha256()
     for key, array in (("X", X), ("y", y)):
         digest.update(f"{key} {array.dtype.str} {array.shape}\n".encode() + array.tobytes())
@@ -22,7 +22,7 @@ def content(X, y):
 
 
 def pebbles(*addresses, **changes):
-    """Return the record of the made-up stream, to be had from addresses."""
+    """Return the description of the invented stream; its original files have the given addresses."""
     record = {
         "name": "pebbles",
         "title": "Pebbles: are they large?",
@@ -58,7 +58,7 @@ def made_up(dataset, n_rows, seed=0):
 
 
 def write_originals(dataset, X, y, folder):
-    """Write the original files that the arrays come from; return their paths."""
+    """Write original files whose conversion gives these arrays; return their paths."""
     labels = [dataset.labels[label] for label in y]
     writer = {"table": _tables, "csv": _csv, "arff": _arff}[dataset.format]
     paths = []

@@ -237,10 +237,10 @@ class PeeksAtTheLabel(JoiningCentroids):
 
 class AssessesOtherwise(JoiningCentroids):
     def assess(self, X, y, classes=None, asked=0):
-        said = super().assess(X, y)
+        assessed = super().assess(X, y)
         if asked == 0 and hasattr(self, "classes_"):
-            said.predicted[:] = self.classes_[0]
-        return said
+            assessed.predicted[:] = self.classes_[0]
+        return assessed
 
 
 class TakesNoteOfQuestions(JoiningCentroids):
@@ -286,4 +286,4 @@ BROKEN = {
     AssessesOtherwise: "evaluation_matches_manual_loop",
     TakesNoteOfQuestions: "evaluation_with_late_labels_matches_manual_loop",
 }
-"""The classifiers that do something wrong, and the check that is to notice."""
+"""The faulty classifiers, and the check that must find the fault of each."""

@@ -22,12 +22,12 @@ N_ROWS = 40
 
 
 class FixedLength:
-    """Slices of four rows, so that much is saved."""
+    """Slices of four rows, so that the run is saved often."""
 
     rows = 4
 
     def update(self, rows, seconds):
-        """Keep the length."""
+        """No-op: the length is fixed."""
 
 
 X, y = RotatingGaussians().sample(N_ROWS, seed=3)
@@ -44,8 +44,8 @@ def run(folder):
     evaluate(new_model(), stream, delay=TimeDelay(3.0), checkpoint=folder, resume=True, progress=False)
 
 
-def run_to_its_death(folder, at):
-    """Die at the given one of all calls that write, rename or remove, or after it."""
+def run_until_killed(folder, at):
+    """Run, and kill this process before or after the call number `at` among those that write, rename or remove."""
     calls = 0
 
     def fatal(function):
@@ -66,14 +66,14 @@ def run_to_its_death(folder, at):
 
 
 def compare(folder, whole):
-    said, expected = (read_records(each).drop_columns(list(records.TIMINGS)) for each in (folder, whole))
+    resumed, expected = (read_records(each).drop_columns(list(records.TIMINGS)) for each in (folder, whole))
     leftovers = [path for path in [*folder.iterdir(), *(folder / "records").iterdir()] if path.name.startswith(".")]
-    assert said.equals(expected), "records differ"
+    assert resumed.equals(expected), "records differ"
     assert [path.name for path in leftovers] == [".lock"], leftovers
 
 
 def forked(function, *arguments):
-    """Return the exit code of a fork that calls the function; negative if it was killed."""
+    """Call the function in a forked process; return its exit code, which is negative if it was killed."""
     child = os.fork()
     if child == 0:
         try:
@@ -93,11 +93,11 @@ def main(folder, step):
     whole, killed = folder / "whole", folder / "killed"
     assert forked(run, whole) == 0
     for at in count(1, step):
-        code = forked(run_to_its_death, killed, at)
+        code = forked(run_until_killed, killed, at)
         if code == 0:
             break
         assert code == -signal.SIGKILL
-        forked(run_to_its_death, killed, at * 7 % 40 + 1)
+        forked(run_until_killed, killed, at * 7 % 40 + 1)
         assert forked(run, killed) == 0, f"not resumed after being killed at {at}"
         assert forked(compare, killed, whole) == 0, f"not the same after being killed at {at}"
         shutil.rmtree(killed)

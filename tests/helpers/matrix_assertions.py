@@ -4,7 +4,7 @@ import numpy as np
 
 
 def assert_positive_semi_definite(Sigma):
-    """Scaled to unit diagonal, so that a small component is judged by its own size."""
+    """Assert it after scaling to unit diagonal, so that the tolerance is relative to each component."""
     assert np.array_equal(Sigma, Sigma.swapaxes(-1, -2))
     scale = np.sqrt(np.einsum("...aa->...a", Sigma))
     assert np.all(np.isfinite(scale))

@@ -1,4 +1,4 @@
-"""Predictions that no classifier had to make."""
+"""Records of predictions without a classifier."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from driftline.types import Predictions, Status
 
 
 def predictions_with_bounds(predicted, label_probabilities, bounds, *, statuses=None, charges=None, seconds=(0.0, 0.0)):
-    """Return predictions of which tests need some columns; without charges, the bounds are charged."""
+    """Return a record with the columns that tests need; by default, the charges are the bounds."""
     n = len(predicted)
     return Predictions(
         predicted=predicted,

@@ -5,7 +5,7 @@ import numpy as np
 from driftline import AMRC, PaperAMRC
 
 LINEAR = {"features": "linear", "intercept": True, "scaling": "running"}
-"""Of the paper's method, what is quick and wants no look into the future."""
+"""Parameters of the paper's method that make it quick, and do not scale columns with future rows."""
 QUICK = {"n_iterations": 50, "n_subgradients": 10}
 
 
@@ -30,7 +30,7 @@ def fourier(**changes):
 
 
 KINDS = {"paper": paper, "widened": widened, "linear": linear, "fourier": fourier}
-"""Estimators that are quick, for tests of what all have in common."""
+"""Quick estimators, for tests that apply to all of them."""
 
 
 def small_stream(seed=0, n_steps=60, n_classes=2, n_columns=3):
@@ -41,7 +41,7 @@ def small_stream(seed=0, n_steps=60, n_classes=2, n_columns=3):
 
 
 def assert_same(one, other):
-    """The two models are in the same state, bit for bit."""
+    """Assert that two models have the same state, bit for bit."""
     first, second = one._learner.state(), other._learner.state()
     assert first.keys() == second.keys()
     assert all(np.array_equal(first[name], second[name]) for name in first)

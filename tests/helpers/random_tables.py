@@ -36,7 +36,7 @@ class SmallTable:
         return list(zip(*self.cells.values(), strict=True))
 
     def expected(self, *, listed):
-        """Return the names and the columns of the rows: what `open_stream` says becomes of a small table."""
+        """Return the names and the values of the columns that `open_stream` should make of the table."""
         columns = {name: [np.nan if x is None else x for x in cells] for name, cells in self.numbers.items()}
         for name, cells in self.categories.items():
             known = self.values[name] if listed else list(dict.fromkeys(cell for cell in cells if cell is not None))
@@ -49,7 +49,7 @@ class SmallTable:
 
 @st.composite
 def small_tables(draw, line_breaks=True):
-    """Tables whose names and texts have quotes, delimiters, line breaks and spaces, but do not begin or end so."""
+    """Draw tables whose names and texts contain quotes, delimiters, line breaks and spaces, except at their ends."""
     odd = st.text(st.sampled_from(" ,;\t|~'\"\\%{}?=é漢" + "\n\r" * line_breaks), max_size=5)
     words = odd.map(lambda text: f"v{text}w")
     n_rows = draw(st.integers(1, 12))
@@ -73,7 +73,7 @@ def small_tables(draw, line_breaks=True):
 
 
 def quoted(cell):
-    """Return a cell as ARFF has it."""
+    """Return a cell in the notation of ARFF."""
     if cell is None:
         return "?"
     escapes = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -124,5 +124,5 @@ def write(table, path, form):
 
 
 def pack(path):
-    """Pack a file with gzip, without changing its name."""
+    """Compress a file with gzip, without changing its name."""
     path.write_bytes(gzip.compress(path.read_bytes()))

@@ -1,4 +1,4 @@
-"""The baselines in plain Python, as their publications write them: y = ±1 where there are two classes.
+"""The baselines in plain Python, as in their publications: with two classes, y = ±1.
 
 With more classes a function is a vector, an entry for each; a step leads half to the class and half from its rival.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Plain:
-    """Labels are positions; in the binary form position 1 is +1."""
+    """Base class. Labels are positions; with two classes, position 1 is y = +1."""
 
     def __init__(self, n_classes, scale):
         self.c, self.scale = n_classes, scale
@@ -26,7 +26,7 @@ class Plain:
         return sum((a * self.k(s, x) for s, a in zip(self.supports, self.coefficients, strict=True)), zero)
 
     def scores(self, x):
-        """One for each class; the binary function lies between its two halves."""
+        """Return a score for each class; with two classes, these are -f/2 and f/2."""
         f = self.f(x)
         return np.array([-f / 2, f / 2]) if self.c == 2 else f
 
@@ -35,7 +35,7 @@ class Plain:
         return int(f >= 0) if self.c == 2 else int(np.argmax(f))
 
     def direction(self, x, y):
-        """What a step adds to, and the margin before it."""
+        """Return the direction in which a step changes f, and the margin before it."""
         f = self.f(x)
         if self.c == 2:
             sign = 2 * y - 1
@@ -89,7 +89,7 @@ class PlainForgetron(Plain):
         self.Q += (s * phi) ** 2 + 2 * s * phi * (1 - phi * m)
 
     def shrink(self, s, m):
-        """By the case distinction of the publication."""
+        """Use the case distinction of the publication."""
         A, b, C = s * s - 2 * s * m, 2 * s, self.Q - 15 * self.M / 32
         d = b * b - 4 * A * C
         if A > 0:
@@ -107,7 +107,7 @@ class PlainProjectron(Plain):
         self.budget, self.tolerance = budget, tolerance
 
     def projection(self, x):
-        """By a direct solution: the coefficients, the squared length, and the squared distance."""
+        """Return the coefficients, the squared length and the squared distance, by solving the linear system."""
         if not self.supports:
             return np.zeros(0), 0.0, 1.0
         K, row = np.array([self.row(s) for s in self.supports]), self.row(x)
@@ -172,7 +172,7 @@ class PlainNORMA(Plain):
 
 
 class PlainFOGD(Plain):
-    """With features as long as in the publication."""
+    """With features of the same norm as in the publication."""
 
     def __init__(self, n_classes, directions, eta):
         super().__init__(n_classes, 1.0)
@@ -244,7 +244,7 @@ class PlainLambdaPerceptron(Plain):
 
 
 class PlainAdaRaker:
-    """One against all others; with two classes that is the binary form twice, with opposite signs."""
+    """One against all others; with two classes, this is the binary form twice, with opposite signs."""
 
     def __init__(self, n_classes, directions):
         self.c, self.directions, self.t = n_classes, directions, 0

@@ -10,14 +10,14 @@ from driftline.types import Matrix, Vector
 
 
 def support_value(scores: Vector) -> float:
-    """Maximise over all label subsets, one by one."""
+    """Return φ_x, the maximum over all label subsets."""
     labels = range(scores.size)
     subsets = (subset for size in range(1, scores.size + 1) for subset in combinations(labels, size))
     return max((scores[list(subset)].sum() - 1) / len(subset) for subset in subsets)
 
 
 def randomised_rule(scores: Vector, offset: float) -> Vector:
-    """Eq. (prob) of the paper, with φ covering the instance."""
+    """Return eq. (prob) of the paper, with φ raised to cover the instance."""
     above = np.maximum(scores - max(offset, support_value(scores)), 0)
     return above / above.sum() if above.sum() > 0 else np.full(scores.size, 1 / scores.size)
 
@@ -37,7 +37,7 @@ def objective(weights: Matrix, instances: Matrix, mean: Matrix, width: Matrix) -
 
 
 def active_labels(scores: Vector) -> tuple[int, ...]:
-    """The largest label subset that attains φ_x, up to rounding, found one by one."""
+    """Return the largest label subset that attains φ_x up to rounding, by trying all of them."""
     labels, phi = range(scores.size), support_value(scores)
     subsets = (subset for size in range(1, scores.size + 1) for subset in combinations(labels, size))
     attaining = [subset for subset in subsets if (scores[list(subset)].sum() - 1) / len(subset) >= phi - 1e-12]
@@ -45,7 +45,7 @@ def active_labels(scores: Vector) -> tuple[int, ...]:
 
 
 def xorshift(state: int) -> tuple[float, int]:
-    """A number in [0, 1) and the next state, in whole numbers of any size."""
+    """Return a number in [0, 1) and the next state, computed with Python's integers."""
     state ^= state << 13 & (1 << 64) - 1
     state ^= state >> 7
     state ^= state << 17 & (1 << 64) - 1
@@ -53,7 +53,7 @@ def xorshift(state: int) -> tuple[float, int]:
 
 
 def age_of(u: float, b: int, n: int, gain: float) -> int:
-    """The b-th of 64 stratified draws from n rows: quantiles of the geometric distribution, folded; or uniform."""
+    """Return the b-th of 64 stratified draws of an age below n: geometric modulo n, or uniform for a gain of 0."""
     if gain == 0:
         return min(int((b + u) * n / 64), n - 1)
     quantile = (16 * b + int(16 * u) + 0.5) / 1024
@@ -61,7 +61,7 @@ def age_of(u: float, b: int, n: int, gain: float) -> int:
 
 
 class ReferenceFilterBank:
-    """Filters of the class means, with an array for each class."""
+    """Filters of the class means, with separate arrays for each class."""
 
     def __init__(self, gains: Matrix, n_classes: int, n_components: int) -> None:
         self.gains = gains
@@ -103,7 +103,7 @@ class ReferenceFilterBank:
 
 
 class ReferenceMembers:
-    """Members over a store, in double precision: what `predict_and_learn` does with one row.
+    """Members with a store, in double precision: `predict_and_learn` for one row.
 
     `store`, `members` and `centres` are those of the kernel, from which it sets out; `learn` takes the deviations
     and forecast class means of a drift-compensated store from its caller.
@@ -121,13 +121,13 @@ class ReferenceMembers:
         scores = factors[:, None] * (self.average @ psi)
         return np.array([np.maximum(s - support_value(s), 0) for s in scores])
 
-    def learn(self, psi: Vector, kept: Vector, y: int, said: Matrix, *, is_compensated: bool) -> None:
+    def learn(self, psi: Vector, kept: Vector, y: int, probabilities: Matrix, *, is_compensated: bool) -> None:
         place = self.n_seen % len(self.labels)
         self.rows[place], self.labels[place] = kept, y
         self.n_seen += 1
         self.mean_squared_norm += (psi @ psi - self.mean_squared_norm) / self.n_seen
         for m in range(len(self.gain)):
-            if not self.update_memory(m, kept, y, said):
+            if not self.update_memory(m, kept, y, probabilities):
                 self.descend(m, self.width_of(m), is_compensated=is_compensated)
             self.average[m] += 0.5 * (self.mu[m] - self.average[m])
             self.margin[m, 0] = np.sum(self.width_of(m) * np.abs(self.average[m]))
@@ -135,13 +135,13 @@ class ReferenceMembers:
             self.n_halvings[m] = usable[0] if usable.size else 4
 
     def bounds_of(self, m: int) -> Vector:
-        """Of the rules with weights μ, μ/2, μ/4, μ/8."""
+        """Return the bounds of the rules with weights μ, μ/2, μ/4, μ/8."""
         return self.loss[m] + self.margin[m].sum() * 0.5 ** np.arange(4)
 
-    def update_memory(self, m: int, kept: Vector, y: int, said: Matrix) -> bool:
+    def update_memory(self, m: int, kept: Vector, y: int, probabilities: Matrix) -> bool:
         gain, partner = self.gain[m], int(self.partner[m])
         if partner >= 0:
-            self.partner_lead[m] = max(self.partner_lead[m] + said[partner, y] - said[m, y], 0)
+            self.partner_lead[m] = max(self.partner_lead[m] + probabilities[partner, y] - probabilities[m, y], 0)
             if self.partner_lead[m] > 3:
                 for name in ("mu", "average", "sums", "squares", "mass", "loss", "margin"):
                     getattr(self, name)[m] = getattr(self, name)[partner]
@@ -156,7 +156,7 @@ class ReferenceMembers:
         return False
 
     def width_of(self, m: int) -> Matrix:
-        """In single precision: a variance near 0 is a difference of numbers that are not."""
+        """Return λ. Single precision as in the kernel: a variance near 0 is a difference of larger, rounded numbers."""
         first, second, mass = np.float32(self.sums[m]), np.float32(self.squares[m]), np.float32(self.mass[m, 0])
         variance = np.maximum(second / mass - (first / mass) ** 2, 0)
         return self.width[m] * np.sqrt(variance.astype(float) * self.mass[m, 1]) / self.mass[m, 0]

@@ -30,7 +30,7 @@ def entry(
     finished=True,
     seed=0,
 ):
-    """Return an entry whose timeline and summary are of the same made-up answers.
+    """Return an entry whose timeline and summary come from the same random predictions.
 
     At `change_at`, if it is given, the first column moves by three standard deviations.
     """
@@ -44,10 +44,10 @@ def entry(
             values[rows >= change_at, 0] += 3.0
         times = np.full(len(rows), np.nan) if start_time is None else start_time + 3600.0 * rows
         block = Block(values, np.array(labels, dtype=object)[places], times)
-        answers = _answers(rng, block, labels, places, error, has_bound)
-        answers.statuses[rows < n_void] = Status.EMPTY
-        timeline.add(block, answers)
-        totals.add(block.labels, answers)
+        predictions = _predictions(rng, block, labels, places, error, has_bound)
+        predictions.statuses[rows < n_void] = Status.EMPTY
+        timeline.add(block, predictions)
+        totals.add(block.labels, predictions)
     totals.seconds = n / 1000.0
     summary = totals.summary(
         stream, type(timeline).__name__, 0.05, n_unlearned=n_unlearned, n_skipped=n_skipped, bounds_are_late=late
@@ -55,13 +55,13 @@ def entry(
     return ReportEntry(name, summary, timeline, finished)
 
 
-def _answers(rng, block, labels, places, error, has_bound):
+def _predictions(rng, block, labels, places, error, has_bound):
     n = len(places)
     is_wrong = rng.random(n) < error
-    said = np.array(labels, dtype=object)[(places + is_wrong) % len(labels)]
-    answers = Predictions.without_bounds(said, block.labels, np.zeros(n), np.zeros(n))
+    predicted = np.array(labels, dtype=object)[(places + is_wrong) % len(labels)]
+    predictions = Predictions.without_bounds(predicted, block.labels, np.zeros(n), np.zeros(n))
     if has_bound:
         label_probabilities = 1.0 - error - 0.1 * rng.random(n)
         bounds, charges = (error + least + 0.1 * rng.random(n) for least in (0.2, 0.1))
-        answers = predictions_with_bounds(said, label_probabilities, bounds, charges=charges)
-    return answers
+        predictions = predictions_with_bounds(predicted, label_probabilities, bounds, charges=charges)
+    return predictions

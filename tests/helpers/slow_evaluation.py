@@ -13,7 +13,7 @@ N_ROWS = 600
 
 
 class SlowAMRC(PaperAMRC):
-    """Sleeps five milliseconds a row."""
+    """Sleeps five milliseconds per row."""
 
     def assess(self, X, y, classes=None, asked=0):
         time.sleep(0.005 * len(X))

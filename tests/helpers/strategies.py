@@ -20,17 +20,17 @@ paper_configurations = st.fixed_dictionaries(
         "deterministic": st.booleans(),
     }
 )
-"""Options of the paper's method."""
+"""Parameters of the paper's method."""
 
 
 def scores(max_classes: int = 7) -> st.SearchStrategy[Matrix]:
-    """Score vectors of one instance."""
+    """Return a strategy for the scores of one instance."""
     return st.integers(1, max_classes).flatmap(lambda c: arrays(float, c, elements=moderate))
 
 
 @st.composite
 def problems(draw: st.DrawFn, *, max_classes: int = 4) -> tuple[Matrix, UncertaintySet]:
-    """Instances, and an uncertainty set around the expectations of a distribution on them."""
+    """Draw instances, and an uncertainty set around the expectations of a distribution on them."""
     rng = np.random.default_rng(draw(seeds))
     n, c, d = draw(st.integers(1, 8)), draw(st.integers(2, max_classes)), draw(st.integers(1, 5))
     instances = rng.uniform(-1, 1, (n, d))

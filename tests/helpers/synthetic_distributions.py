@@ -1,4 +1,4 @@
-"""Synthetic distributions of every kind, for tests of what they have in common."""
+"""Synthetic distributions of every class, for tests that apply to all of them."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from driftline.streams import (
 
 
 def on_circle(n_classes, n_concepts):
-    """Concepts in which each class takes the place of the next."""
+    """Return concepts; from one to the next, each class takes the place of the next class."""
     return [GaussianClasses.on_circle(n_classes, turn=k / n_classes) for k in range(n_concepts)]
 
 
@@ -36,7 +36,7 @@ EVERY_KIND = {
     "reoccurring": ReoccurringClasses(),
     "reoccurring, drifting": ReoccurringClasses(RotatingGaussians(n_classes=4), [(0, 1), (2, 3), (0, 1, 2, 3)], 333),
 }
-"""One or two of each, that change within some thousand steps."""
+"""One or two distributions of each class, which change within some thousand steps."""
 
 
 def rows_at(distribution, t, n, seed=0):
