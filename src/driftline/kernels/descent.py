@@ -71,24 +71,13 @@ def scaled_loss(scores: Singles, order: Indices, label: int, factor: float) -> f
 
 
 @inner_kernel
-def score_centres(mu: Singles, m: int, work: MemberWorkspace) -> None:
-    """Set the scores of the centres with the μ of member m, and their factors in the gradient to 0."""
+def score_centres(mu: Singles, work: MemberWorkspace) -> None:
+    """Set the scores of the centres with the weights μ, and their factors in the gradient to 0."""
     c = work.scores.size
     for y in range(c):
         for k in range(c):
-            work.centre_scores[y, k] = dot(work.centres, k, mu[m], y)
+            work.centre_scores[y, k] = dot(work.centres, k, mu, y)
             work.centre_factors[y, k] = np.float32(0.0)
-
-
-@inlined_kernel
-def score_row(rows: Singles, i: int, label: int, mu: Singles, m: int, work: MemberWorkspace, compensates: bool) -> None:
-    """Set the scores of row i with the μ of member m; a drift-compensated row is centre plus deviation."""
-    c = work.scores.size
-    for y in range(c):
-        work.scores[y] = dot(rows, i, mu[m], y)
-    if compensates:
-        for y in range(c):
-            work.scores[y] += work.centre_scores[y, label]
 
 
 @inlined_kernel
@@ -116,19 +105,10 @@ def add_row_gradient(
             work.centre_factors[label, label] -= share
 
 
-@inlined_kernel
-def add_centre_gradient(work: MemberWorkspace) -> None:
-    """Add the centres, times their factors, to the gradient."""
-    c = work.scores.size
-    for y in range(c):
-        for k in range(c):
-            add_multiple(work.gradient, y, work.centre_factors[y, k], work.centres, k)
-
-
 @inner_kernel
 def descend(store: RowStore, members: Members, m: int, n: int, work: MemberWorkspace, compensates: bool) -> None:
     """Do the steps of member m at one label, on rows drawn from the last n; update its μ, its loss and its margin."""
-    c, n_rows = work.scores.size, store.labels.size
+    c, n_rows, mu = work.scores.size, store.labels.size, members.mu[m]
     newest = (store.n_seen[0] - 1) % n_rows
     measures_all = member_bound(members, m, 0, c) > TEMPER_CHECK_RATIO * (1.0 - 1.0 / c)
     share = np.float32(1.0 / ROWS_PER_STEP)
@@ -138,12 +118,16 @@ def descend(store: RowStore, members: Members, m: int, n: int, work: MemberWorks
     for step in range(STEPS_PER_LABEL):
         work.gradient[:] = np.float32(0.0)
         if compensates:
-            score_centres(members.mu, m, work)
+            score_centres(mu, work)
         for b in range(ROWS_PER_STEP):
             i = newest - (0 if b == 0 else draw_age(store.random_state, members.age_quantiles, m, b, n))
             i += n_rows if i < 0 else 0
             label = store.labels[i]
-            score_row(store.rows, i, label, members.mu, m, work, compensates)
+            for y in range(c):
+                work.scores[y] = dot(store.rows, i, mu, y)
+            if compensates:
+                for y in range(c):
+                    work.scores[y] += work.centre_scores[y, label]
             phi, size = single_support(work.scores, work.order)
             work.losses[0] += max(1.0 - float(work.scores[label]) + float(phi), 0.0)  # below 0 by rounding alone
             phis += float(phi)
@@ -151,10 +135,13 @@ def descend(store: RowStore, members: Members, m: int, n: int, work: MemberWorks
             if measures_all and step == 0:  # a third of the rows is enough for rules that are seldom used
                 for k in range(1, N_RULES):
                     work.losses[k] += STEPS_PER_LABEL * scaled_loss(work.scores, work.order, label, 0.5**k)
-            if size > 1 or work.order[0] != label:  # else the gradient is 0
-                add_row_gradient(store.rows, i, label, size, share, work, compensates)
+            if size == 1 and work.order[0] == label:
+                continue  # the gradient is 0
+            add_row_gradient(store.rows, i, label, size, share, work, compensates)
         if compensates:
-            add_centre_gradient(work)
+            for y in range(c):
+                for k in range(c):
+                    add_multiple(work.gradient, y, work.centre_factors[y, k], work.centres, k)
         proximal_step(members.mu, m, work.gradient, work.lam, eta)
     n_drawn = STEPS_PER_LABEL * ROWS_PER_STEP
     for k in range(N_RULES if measures_all else 1):

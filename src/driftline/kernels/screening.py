@@ -44,7 +44,7 @@ class Screen(NamedTuple):
     """The same for proper rows."""
 
 
-@inlined_kernel
+@inner_kernel
 def anchor(work: SearchWorkspace, travel: Travel) -> Travel:
     """Set σ to Σ_y μ_y, its drift to 0 and all bases to NaN; return `travel` with `since_anchor` set to 0."""
     sum_rows(work.mu, work.mu.shape[0], work.sigma)
