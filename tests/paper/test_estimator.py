@@ -143,7 +143,7 @@ def test_the_deterministic_rule_goes_by_the_scores():
 
 def test_file_scaling_needs_more_than_one_row():
     X, y = small_stream()
-    with pytest.raises(DataError, match="it has one row"):
+    with pytest.raises(DataError, match="there is only one row"):
         AMRC.paper(**QUICK).partial_fit(X[:1], y[:1])
 
 

@@ -100,7 +100,7 @@ class RecordWriter:
             last = self._pa.parquet.read_schema(self._files[-1].path) if start else None
         except self._pa.ArrowException as error:
             raise CheckpointError(
-                f"records in {folder} are damaged ({error}); start again in an empty folder"
+                f"records in {folder} are damaged ({error}); choose another folder, or start again in an empty one"
             ) from error
         self._label_type = None if last is None else last.field("label").type
 
@@ -116,7 +116,7 @@ class RecordWriter:
         if (kept[-1].end if kept else 0) != end:
             raise CheckpointError(
                 f"{self._folder} has records up to step {kept[-1].end if kept else 0}, and its checkpoint is at {end}: "
-                "files were removed; start again in an empty folder"
+                "files were removed; choose another folder, or start again in an empty one"
             )
         # The last file first, so that an interruption leaves no gap.
         for file in sorted(_all_files(self._folder), key=lambda file: -file.first):
