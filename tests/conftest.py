@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,14 @@ def real_file():
         return path
 
     return find
+
+
+@pytest.fixture
+def interruptible():
+    """Let Ctrl-C raise KeyboardInterrupt, also in tests that run in the background, where the signal is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

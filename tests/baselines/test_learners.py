@@ -35,6 +35,7 @@ def test_grouping_rows_into_blocks_changes_no_bit(name):
         assert_same(model, whole)
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("at", [3, 30])
 def test_an_interruption_waits_until_a_block_is_learned(monkeypatch, at):
     X, y = small_stream(n_steps=60, n_classes=3)
@@ -48,12 +49,8 @@ def test_an_interruption_waits_until_a_block_is_learned(monkeypatch, at):
         return learned(self, Z, labels)
 
     monkeypatch.setattr(method, "advance", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores it
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            model.partial_fit(X[at:], y[at:])
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[at:], y[at:])
     monkeypatch.undo()
     assert at < model.n_steps_ < 60
     assert_same(model, Forgetron().partial_fit(X[: model.n_steps_], y[: model.n_steps_], classes=[0, 1]))

@@ -175,6 +175,7 @@ def test_rows_count_again_from_the_last_that_waited_on_however_they_are_grouped(
         assert np.array_equal(one, other)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_comes_after_all_rows_wait(rows, monkeypatch):
     X, y = rows
     model, twin = (AMRC(features="linear").partial_fit(X[:50], y[:50]) for _ in range(2))

@@ -224,14 +224,6 @@ def test_a_limit_ends_the_run(tmp_path):
     assert_same(more.model, plain(**QUICK).partial_fit(X[:40], y[:40]))
 
 
-@pytest.fixture
-def interruptible():
-    """Have interruptions raise, also where the tests were started with them ignored, as in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="Ctrl-C is another thing on Windows")
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_cleanly_with_what_is_there(tmp_path):
