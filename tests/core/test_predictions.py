@@ -20,6 +20,11 @@ def test_prequential_answers_are_the_steps_in_columns(make):
     assert np.array_equal(1.0 - answers.label_probabilities, [step.expected_mistake for step in steps])
     assert np.array_equal(answers.bounds, [step.bound for step in steps])
     assert answers.statuses.tolist() == [step.status for step in steps]
+    assert answers.labels.tolist() == labels.tolist()
+    for step, row in zip(steps, answers.probabilities, strict=True):
+        known = step.probabilities.size
+        assert row[:known].tolist() == step.probabilities.tolist()
+        assert not row[known:].any()  # classes that joined later
     assert (answers.predict_seconds >= 0).all()
     assert (answers.learn_seconds > 0).all()
 
