@@ -11,7 +11,7 @@ CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: help demo test test-all check bench docs linkcheck dist clean
+.PHONY: help demo test test-all fuzz check bench docs linkcheck dist clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test: .venv/test ## Run the tests that are not marked slow, in up to four proces
 
 test-all: .venv/test ## Run all tests.
 	$(PYTEST)
+
+fuzz: .venv/test ## Load 100,000 altered model files in a child process that is watched (about an hour).
+	cd tests && ../$(BIN)/python -m helpers.fuzz_models --files 100000
 
 check: .venv/check ## Lint, types, docstrings and import contract.
 	$(BIN)/ruff check

@@ -11,7 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from driftline.core.checkpoint import read_checkpoint
+from driftline.core.checkpoint import MAX_BYTES, opened_checkpoint
+from driftline.core.model_content import ModelContent
 from driftline.errors import CheckpointError, ConfigError
 from driftline.utils.suggestions import close_names, did_you_mean
 
@@ -153,24 +154,29 @@ def create(name: str, **parameters: Any) -> Any:
         raise ConfigError(f"{name} cannot be created with these parameters: {error}") from error
 
 
-def load_model(path: str | os.PathLike[str]) -> Any:
+def load_model(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Any:
     """Load a model that was written by the method `save` of one of driftline's own classifiers.
 
     Parameters
     ----------
     path : path-like
         The file.
+    max_bytes : int, default=2**30
+        Largest size of the model in memory. A file that would take more is refused before its arrays are read.
 
     Returns
     -------
     estimator
         The model, an instance of the class that was saved.
     """
-    kind = read_checkpoint(path)[0].get("estimator", "AMRC")  # the first files do not contain the name of the class
     modules = {entry.maker: entry.module for entry in _ENTRIES.values() if entry.is_ours}
-    if kind not in modules:
-        raise CheckpointError(f"{path} contains a model of the class {kind}, which this version of driftline lacks")
-    return getattr(import_module(modules[kind]), kind).load(path)
+    with opened_checkpoint(path, max_bytes) as file:
+        kind = ModelContent.from_json(file.content).estimator
+        if kind not in modules:
+            raise CheckpointError(
+                f"it contains a model of the class {kind[:100]}, which this version of driftline lacks"
+            )
+    return getattr(import_module(modules[kind]), kind).load(path, max_bytes=max_bytes)
 
 
 _OURS = ("driftline.ensemble", "driftline.paper", "driftline.baselines")

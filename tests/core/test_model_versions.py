@@ -8,6 +8,7 @@ import pytest
 from driftline.core import checkpoint
 from driftline.registry import load_model
 from driftline.streams import RotatingGaussians
+from helpers.model_files import read_model_file
 
 MODELS = Path(__file__).parent / "models"
 N_LEARNED = {"amrc": 150, "paper": 120, "paper-widened": 120, "rbp": 120, "dwm": 120}
@@ -54,8 +55,7 @@ def test_rows_that_waited_in_a_file_of_version_1_wait_on(expected, rows):
 def test_a_file_saved_now_is_of_version_2_and_holds_the_same_arrays(name, tmp_path):
     old = MODELS / f"version1-{name}.driftline"
     load_model(old).save(tmp_path / "again")
-    _, before = checkpoint.read_checkpoint(old)
-    _, after = checkpoint.read_checkpoint(tmp_path / "again")
-    assert checkpoint.VERSION == 2
-    assert set(after) == set(before)
+    before, after = (load_model(path)._learner.state() for path in (old, tmp_path / "again"))
+    assert read_model_file(tmp_path / "again")[0]["version"] == checkpoint.VERSION == 2
+    assert set(after) == set(before) == set(read_model_file(tmp_path / "again")[1])
     assert all(np.array_equal(after[array], before[array], equal_nan=after[array].dtype.kind == "f") for array in after)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.online_classifier import OnlineClassifier
+from driftline.core.schema import Schema
 from driftline.errors import CheckpointError, ConfigError, DataError, DriftlineError
 from driftline.types import LabelArray, Labels, Matrix, Predictions, State, Vector
 
@@ -133,6 +134,10 @@ class RowLearner:
     def state(self) -> State:
         """Raise a CheckpointError: only the library knows the arrays of its model."""
         raise CheckpointError(f"{self.model.name} cannot be saved in a driftline file; pickle the classifier instead")
+
+    def schema(self) -> Schema:
+        """Return no descriptions: such a model is never saved."""
+        return {}
 
     def restore(self, state: State) -> None:
         """Raise a CheckpointError: such a model is never saved."""

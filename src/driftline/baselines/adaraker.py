@@ -9,6 +9,7 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
 from driftline.baselines.supports import predicted_class
+from driftline.core.schema import ArraySpec, Schema, counts
 from driftline.core.state import ArrayState
 from driftline.kernels.vectors import dot
 from driftline.types import Indices, Labels, Matrix, Vector
@@ -72,8 +73,6 @@ class AdaRaker(Baseline):
 class AdaRakerMethod(ArrayState):
     """The method of `AdaRaker` on prepared rows. Axes of its arrays: class, memory, scale, feature."""
 
-    _kept = ("directions", "theta", "q", "h", "count")
-
     def __init__(self, n_columns: int, n_components: int, rng: np.random.Generator) -> None:
         parts = [scale * orthogonal_directions(n_columns, n_components, rng) for scale in KERNEL_SCALES]
         self._directions = np.stack(parts)
@@ -81,6 +80,16 @@ class AdaRakerMethod(ArrayState):
         self._q = np.zeros((0, MAX_MEMORIES, len(KERNEL_SCALES)))
         self._h = np.zeros((0, MAX_MEMORIES))
         self._count: Indices = np.zeros(1, np.int64)
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return {
+            "directions": ArraySpec(self._directions.shape),
+            "theta": ArraySpec(self._theta.shape),
+            "q": ArraySpec(self._q.shape, low=np.finfo(float).tiny),
+            "h": ArraySpec(self._h.shape, low=0.0),
+            "count": counts((1,)),
+        }
 
     def add_class(self) -> None:
         """Add a class, with equal weights for all scales and memories."""

@@ -11,13 +11,14 @@ import numpy as np
 
 from driftline.core.columns import ColumnPreparer, RunningColumns
 from driftline.core.online_classifier import OnlineClassifier
-from driftline.core.state import Stateful, nested_state, restore_parts
+from driftline.core.schema import Schema, counts, nested_schema
+from driftline.core.state import SavedPart, nested_state, restore_parts
 from driftline.errors import ConfigError
 from driftline.types import Labels, Matrix, Predictions, State, Vector
 from driftline.utils.validation import checked_random_state, flag, one_of, positions, real_number, whole_number
 
 
-class BaselineMethod(Stateful, Protocol):
+class BaselineMethod(SavedPart, Protocol):
     """A method on prepared rows and class positions, without scaling, labels and files."""
 
     def add_class(self) -> None:
@@ -85,12 +86,16 @@ class MethodLearner:
         """Return the arrays that `restore` needs."""
         return nested_state(self._parts()) | {"n_steps": np.array([self.n_steps])}
 
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return nested_schema({name: part.schema() for name, part in self._parts().items()}) | {"n_steps": counts((1,))}
+
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
         restore_parts(self._parts(), state)
         self.n_steps = int(state["n_steps"][0])
 
-    def _parts(self) -> dict[str, Stateful]:
+    def _parts(self) -> dict[str, SavedPart]:
         return {"columns": self._columns, "method": self._method}
 
     def __setstate__(self, fields: dict[str, Any]) -> None:
@@ -144,6 +149,10 @@ CHECKS: dict[str, Check] = {
 """The check of each parameter; a parameter has the same meaning in every method."""
 
 
+MOST_FEATURE_SETS = 150
+"""Largest number of weights for each feature and class: `AdaRaker` has 144, for three scales and 48 memories."""
+
+
 class Baseline(OnlineClassifier):
     """Base class of the baselines: everything but the parameters and the method.
 
@@ -165,6 +174,12 @@ class Baseline(OnlineClassifier):
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> MethodLearner:
         n_columns = rows.shape[1]
         return MethodLearner(self._column_preparer(parameters, n_columns), self._method(parameters, n_columns, seed))
+
+    def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
+        budget, window = int(parameters.get("budget", 0)) + 1, int(parameters.get("window", 0))
+        n_features = 2 * MOST_FEATURE_SETS * int(parameters.get("n_components", 0))
+        n_supported = budget * (n_columns + n_classes + budget)
+        return 8 * (n_supported + n_features * (n_columns + n_classes) + window + 10 * n_columns)
 
     def _column_preparer(self, parameters: Mapping[str, Any], n_columns: int) -> ColumnPreparer:
         return RunningColumns(n_columns, standardises=parameters["scaling"] == "running")

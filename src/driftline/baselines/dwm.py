@@ -17,9 +17,10 @@ from driftline.baselines.naive_bayes import (
     resized,
     with_room_for_codes,
 )
-from driftline.core.columns import RawColumns
-from driftline.errors import ConfigError
-from driftline.types import Indices, Labels, Matrix, State, Vector
+from driftline.core.columns import MAX_CODES, RawColumns
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Length, Schema, counts
+from driftline.errors import CheckpointError, ConfigError
+from driftline.types import LARGEST_VALUE, Indices, Labels, Matrix, State, Vector
 
 
 class DWM(Baseline):
@@ -131,8 +132,34 @@ class DWMMethod:
         experts = resized(self._experts, size, self._experts.rows.shape[1])._asdict()
         return experts | {"weights": self._weights[:size].copy(), "n_rows": self._n_rows.copy()}
 
+    def schema(self) -> Schema:
+        """Return what each array must be in a file; the room for codes grows with the codes that are seen."""
+        n, (c, p) = Length("experts", self._max_experts, at_least=1), self._experts.mean.shape[1:]
+        codes = Length("codes", p * MAX_CODES)
+        count = ArraySpec((n, c, p), low=0.0, high=MOST_COUNTED)
+        return {
+            "starts": counts((p + 1,), p * MAX_CODES),
+            "rows": ArraySpec((n, c), low=0.0, high=MOST_COUNTED),
+            "seen": count,
+            "counts": ArraySpec((n, c, codes), low=0.0, high=MOST_COUNTED),
+            "levels": ArraySpec((n, c, p), low=0.0, high=MAX_CODES),
+            "mean": ArraySpec((n, c, p), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "squares": ArraySpec((n, c, p), low=0.0),
+            "weights": ArraySpec((n,), low=np.finfo(float).tiny, high=1.0),
+            "n_rows": counts((1,)),
+        }
+
     def restore(self, state: State) -> None:
         """Restore the arrays that `state` returned."""
+        widths = np.diff(state["starts"])
+        is_nominal = np.diff(self._experts.starts) > 0
+        if (
+            state["starts"][0] != 0
+            or state["starts"][-1] != state["counts"].shape[2]
+            or not np.array_equal(widths > 0, is_nominal)
+            or not np.all((widths >= 0) & (widths <= MAX_CODES))
+        ):
+            raise CheckpointError("its array 'method/starts' does not divide 'method/counts' among the nominal columns")
         arrays: Any = {name: array.copy() for name, array in state.items()}
         self._weights, self._n_rows = arrays.pop("weights"), arrays.pop("n_rows")
         self._size = np.array([len(self._weights)])

@@ -8,6 +8,7 @@ import numpy as np
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.linear import LinearFunctions, descend, predict_features
 from driftline.core.features import FourierMap
+from driftline.core.schema import Schema
 from driftline.types import Labels, Matrix, State
 
 
@@ -85,9 +86,13 @@ class FOGDMethod(LinearFunctions):
 
     def state(self) -> State:
         """Return the arrays that determine future predictions."""
-        return super().state() | self._features.state()
+        return {"weights": self._weights.copy()} | self._features.state()
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return super().schema() | self._features.schema()
 
     def restore(self, state: State) -> None:
         """Restore the arrays that `state` returned."""
-        super().restore(state)
+        self._weights = state["weights"].astype(np.float64)
         self._features.restore(state)

@@ -9,6 +9,7 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
+from driftline.core.schema import ArraySpec, Schema
 from driftline.types import Indices, Labels, Matrix, Vector
 
 MAX_DAMAGE_PER_MISTAKE = 15 / 32
@@ -56,11 +57,13 @@ class ForgetronMethod(SupportSet):
     It stores one support more than the budget until the oldest is dropped.
     """
 
-    _kept = (*SupportSet._kept, "damage")
-
     def __init__(self, n_columns: int, budget: int, scale: float) -> None:
         super().__init__(n_columns, budget + 1, scale)
         self._damage = np.zeros(1)
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return super().schema() | {"damage": ArraySpec((1,))}
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
         """Predict each row, then learn its label."""

@@ -1,7 +1,7 @@
 """Baselines that ignore the features and predict from past labels only."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
 from driftline.core.columns import RawColumns
+from driftline.core.schema import Schema, counts
 from driftline.core.state import ArrayState
 from driftline.types import Indices, Labels, Matrix
 
@@ -80,13 +81,17 @@ class WindowedMajority(LabelOnlyBaseline):
 class NoChangeMethod(ArrayState):
     """The method of `NoChange` on class positions."""
 
-    _kept: ClassVar[tuple[str, ...]] = ("last",)
-
     def __init__(self) -> None:
         self._last: Labels = np.zeros(1, np.int64)
+        self._n_classes = 0
+
+    def schema(self) -> Schema:
+        """Return what the array must be in a file."""
+        return {"last": counts((1,), max(self._n_classes - 1, 0))}
 
     def add_class(self) -> None:
-        """Do nothing: the method stores nothing for a class."""
+        """Add a class."""
+        self._n_classes += 1
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the last label for each row."""
@@ -108,13 +113,20 @@ class MajorityMethod(ArrayState):
         Number of last labels that are counted; 0 for all.
     """
 
-    _kept: ClassVar[tuple[str, ...]] = ("counts", "recent", "n_rows")
-
     def __init__(self, window: int) -> None:
         self._counts: Indices = np.zeros(0, np.int64)
         self._recent: Labels = np.zeros(window, np.int64)
         """The last labels; the label of row n is at position n modulo the window."""
         self._n_rows: Indices = np.zeros(1, np.int64)
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        n_classes = len(self._counts)
+        return {
+            "counts": counts((n_classes,)),
+            "recent": counts(self._recent.shape, max(n_classes - 1, 0)),
+            "n_rows": counts((1,)),
+        }
 
     def add_class(self) -> None:
         """Add a class with count 0."""

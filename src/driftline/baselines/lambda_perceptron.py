@@ -9,6 +9,7 @@ from driftline._jit import kernel
 from driftline.baselines.base import Baseline
 from driftline.baselines.linear import LinearFunctions, predict_features, score
 from driftline.baselines.supports import best_other_class, predicted_class
+from driftline.core.schema import ArraySpec, Schema
 from driftline.kernels.vectors import dot
 from driftline.types import Labels, Matrix, Vector
 
@@ -52,13 +53,16 @@ class LambdaPerceptron(Baseline):
 class LambdaPerceptronMethod(LinearFunctions):
     """The method of `LambdaPerceptron` on prepared rows and class positions."""
 
-    _kept = (*LinearFunctions._kept, "slopes", "factor")
-
     def __init__(self, n_columns: int, learning_rate: float) -> None:
         super().__init__(n_columns + 1)
         self._slopes = np.zeros((0, n_columns + 1))
         self._factor = np.ones(1)
         self._learning_rate = learning_rate
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        factor = ArraySpec((1,), low=MIN_FORGETTING_FACTOR, high=1.0)
+        return super().schema() | {"slopes": ArraySpec(self._slopes.shape), "factor": factor}
 
     def add_class(self) -> None:
         """Add a class with weights 0."""

@@ -1,11 +1,10 @@
 """Linear functions f_y(x) = w_yᵀz(x) of features z of an instance, one for each class y."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.supports import best_other_class, predicted_class
+from driftline.core.schema import ArraySpec, Schema
 from driftline.core.state import ArrayState
 from driftline.kernels.vectors import dot
 from driftline.types import Labels, Matrix, Vector
@@ -54,10 +53,12 @@ class LinearFunctions(ArrayState):
         Number of features.
     """
 
-    _kept: ClassVar[tuple[str, ...]] = ("weights",)
-
     def __init__(self, n_features: int) -> None:
         self._weights = np.zeros((0, n_features))
+
+    def schema(self) -> Schema:
+        """Return what the array must be in a file."""
+        return {"weights": ArraySpec(self._weights.shape)}
 
     def add_class(self) -> None:
         """Add a class with weights 0."""

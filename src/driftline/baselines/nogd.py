@@ -9,6 +9,7 @@ from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.linear import descend, predict_features
 from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
+from driftline.core.schema import ArraySpec, Length, Schema, counts
 from driftline.types import Indices, Labels, Matrix
 
 MIN_EIGENVALUE = 1e-10
@@ -68,8 +69,6 @@ class NOGD(Baseline):
 class NOGDMethod(SupportSet):
     """The method of `NOGD` on prepared rows and class positions. Until the budget is full, `map` has no rows."""
 
-    _kept = (*SupportSet._kept, "map", "linear")
-
     def __init__(self, n_columns: int, scale: float, parameters: Mapping[str, Any]) -> None:
         budget = parameters["budget"]
         super().__init__(n_columns, budget, scale)
@@ -77,6 +76,15 @@ class NOGDMethod(SupportSet):
         self._learning_rate = parameters["learning_rate"]
         self._map = np.zeros((0, budget))
         self._linear = np.zeros((0, 0))
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file; no support is ever replaced, so there are at most `budget`."""
+        budget, features = len(self._supports), Length("features", self._rank)
+        return super().schema() | {
+            "count": counts((1,), budget),
+            "map": ArraySpec((features, budget)),
+            "linear": ArraySpec((len(self._weights), features)),
+        }
 
     def add_class(self) -> None:
         """Add a class with coefficients 0."""

@@ -16,6 +16,7 @@ from driftline.baselines.supports import (
     predict_rows,
     predicted_class,
 )
+from driftline.core.schema import ArraySpec, Schema
 from driftline.errors import ConfigError
 from driftline.types import Indices, Labels, Matrix, Vector
 
@@ -95,8 +96,6 @@ class NORMA(Baseline):
 class NORMAMethod(SupportSet):
     """The method of `NORMA` on prepared rows and class positions."""
 
-    _kept = (*SupportSet._kept, "offsets", "margin")
-
     def __init__(self, n_columns: int, scale: float, parameters: Mapping[str, Any]) -> None:
         super().__init__(n_columns, parameters["budget"], scale)
         nu = parameters["nu"]
@@ -105,6 +104,10 @@ class NORMAMethod(SupportSet):
         self._intercept = parameters["intercept"]
         self._offsets = np.zeros(0)
         self._margin = np.full(1, parameters["margin"])
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return super().schema() | {"offsets": ArraySpec(self._offsets.shape), "margin": ArraySpec((1,), low=0.0)}
 
     def add_class(self) -> None:
         """Add a class with coefficients 0."""

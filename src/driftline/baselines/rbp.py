@@ -8,6 +8,7 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
+from driftline.core.schema import Schema, counts
 from driftline.types import Indices, Labels, Matrix, Vector
 
 
@@ -58,12 +59,14 @@ class RBP(Baseline):
 class RBPMethod(SupportSet):
     """The method of `RBP` on prepared rows and class positions."""
 
-    _kept = (*SupportSet._kept, "n_rows")
-
     def __init__(self, n_columns: int, budget: int, scale: float, seed: int) -> None:
         super().__init__(n_columns, budget, scale)
         self._seed = seed
         self._n_rows = np.zeros(1, np.int64)
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return super().schema() | {"n_rows": counts((1,))}
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
         """Predict each row, then learn its label."""

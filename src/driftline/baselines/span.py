@@ -4,6 +4,7 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.supports import SupportSet
+from driftline.core.schema import ArraySpec, Schema, counts
 from driftline.types import Indices, Matrix, Vector
 
 MIN_SQUARED_DISTANCE = 1e-4
@@ -87,11 +88,14 @@ def learn_mistake(
 class SpanningSet(SupportSet):
     """Supports, their coefficients, and the inverse of their Gram matrix."""
 
-    _kept = (*SupportSet._kept, "inverse")
-
     def __init__(self, n_columns: int, budget: int, scale: float, tolerance: float | None) -> None:
         super().__init__(n_columns, budget, scale)
         self._inverse = np.zeros((budget, budget))
         self._min_squared_distance = (
             MIN_SQUARED_DISTANCE if tolerance is None else max(min(tolerance, 1.0) ** 2, MIN_SQUARED_DISTANCE)
         )
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file; no support is ever replaced, so there are at most `budget`."""
+        own: Schema = {"count": counts((1,), len(self._supports)), "inverse": ArraySpec(self._inverse.shape)}
+        return super().schema() | own

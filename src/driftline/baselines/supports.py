@@ -7,13 +7,13 @@ classes and more, and nothing has to be converted when a class is added.
 """
 
 import math
-from typing import ClassVar
 
 import numpy as np
 
 from driftline._jit import kernel, summing_kernel
+from driftline.core.schema import ArraySpec, Schema, counts
 from driftline.core.state import ArrayState
-from driftline.types import Indices, Labels, Matrix, Vector
+from driftline.types import LARGEST_VALUE, Indices, Labels, Matrix, Vector
 
 
 @summing_kernel
@@ -85,14 +85,20 @@ class SupportSet(ArrayState):
         Scale of the Gaussian kernel.
     """
 
-    _kept: ClassVar[tuple[str, ...]] = ("supports", "weights", "count")
-
     def __init__(self, n_columns: int, capacity: int, scale: float) -> None:
         self._supports = np.zeros((capacity, n_columns))
         self._weights = np.zeros((0, capacity))
         self._count: Indices = np.zeros(1, np.int64)
         """Number of supports added so far, including those that were replaced."""
         self._scale = scale
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return {
+            "supports": ArraySpec(self._supports.shape, low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "weights": ArraySpec(self._weights.shape),
+            "count": counts((1,)),
+        }
 
     @property
     def size(self) -> int:

@@ -8,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from driftline.core.checkpoint import read_checkpoint
+from driftline.core.checkpoint import MAX_BYTES, opened_checkpoint
 from driftline.core.features import FeatureMap, is_feature_map
-from driftline.core.online_classifier import UNNAMED_ESTIMATOR, OnlineClassifier
+from driftline.core.model_content import ModelContent
+from driftline.core.online_classifier import OnlineClassifier
 from driftline.core.protocols import BoundedLearner
 from driftline.errors import CheckpointError
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Status, Step
@@ -186,8 +187,13 @@ class BoundedClassifier(OnlineClassifier):
         return plain | {"features": None} if is_feature_map(plain["features"]) else plain
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], features: FeatureMap | None = None) -> "BoundedClassifier":
+    def load(
+        cls, path: str | os.PathLike[str], features: FeatureMap | None = None, *, max_bytes: int = MAX_BYTES
+    ) -> "BoundedClassifier":
         """Read a model that `save` wrote; it continues as if it had never stopped.
+
+        Everything in the file is checked before it is used, so files from strangers can be loaded. Only a custom
+        feature map has to check its own arrays.
 
         Parameters
         ----------
@@ -195,23 +201,26 @@ class BoundedClassifier(OnlineClassifier):
             A file written by `save`.
         features : FeatureMap, optional
             The feature map that the saved model used, if it was a `FeatureMap` and not one of the built-in names.
+        max_bytes : int, default=2**30
+            Largest size of the model in memory. A file that would take more is refused before its arrays are read.
 
         Returns
         -------
         BoundedClassifier
             The model, an instance of the class that was saved.
         """
-        content, arrays = read_checkpoint(path)
-        cls._kind(content.get("estimator", UNNAMED_ESTIMATOR), path)
-        saved = content["parameters"].get("features")
-        if (saved is None) != (features is not None):
-            raise CheckpointError(
-                f"{path} was saved with a custom feature map: pass it as `features` of {cls.__name__}.load"
-                if features is None
-                else f"{path} was saved with features={saved!r}: omit `features`"
-            )
-        overrides = {} if features is None else {"features": features}
-        return cast(BoundedClassifier, cls._restored(path, content, arrays, overrides))
+        with opened_checkpoint(path, max_bytes) as file:
+            content = ModelContent.from_json(file.content)
+            cls._kind(content.estimator)
+            saved = content.parameters.get("features")
+            if (saved is None) != (features is not None):
+                raise CheckpointError(
+                    f"it was saved with a custom feature map: pass it as `features` of {cls.__name__}.load"
+                    if features is None
+                    else f"it was saved with features={saved!r}: omit `features`"
+                )
+            overrides = {} if features is None else {"features": features}
+            return cast(BoundedClassifier, cls._restored(file, content, overrides))
 
 
 def draw_labels(h: Matrix, rng: np.random.Generator) -> Labels:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
 from driftline.errors import ConfigError
 from driftline.types import Predictions, State
 
@@ -96,6 +97,12 @@ class MistakeBound:
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
         return {"sums": np.array([self.n_steps, self.total_bound, self.total_excess, self.n_void])}
+
+    def schema(self) -> Schema:
+        """Return what the array must be in a file."""
+        low = np.array([0.0, -MOST_COUNTED, 0.0, 0.0])
+        high = np.array([MOST_COUNTED, MOST_COUNTED, np.finfo(float).max, MOST_COUNTED])
+        return {"sums": ArraySpec((4,), low=low, high=high)}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned.

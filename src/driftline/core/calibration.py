@@ -5,7 +5,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from driftline.kernels.calibration import STATE_SIZE, CalibrationTarget, calibrate, next_bounds
+from driftline.core.schema import ArraySpec, Schema
+from driftline.kernels.calibration import STATE_RANGES, STATE_SIZE, CalibrationTarget, calibrate, next_bounds
 from driftline.types import State, Vector
 
 
@@ -71,6 +72,11 @@ class CalibratedBound:
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
         return {"sums": self._state}
+
+    def schema(self) -> Schema:
+        """Return what the array must be in a file."""
+        low, high = np.array(STATE_RANGES).T
+        return {"sums": ArraySpec((STATE_SIZE,), low=low, high=high)}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

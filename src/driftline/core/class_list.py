@@ -57,6 +57,23 @@ class ClassList:
         return {"dtype": self.labels.dtype.str, "values": values}
 
     @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "ClassList":
-        """Return the classes that `to_json` wrote."""
-        return cls(np.array(content["values"], dtype=np.dtype(content["dtype"])))
+    def from_json(cls, content: Any) -> "ClassList":
+        """Return the classes that `to_json` wrote; raise CheckpointError for anything that it cannot have written."""
+        values = content.get("values") if isinstance(content, dict) else None
+        kind = content.get("dtype") if isinstance(content, dict) else None
+        if not isinstance(values, list) or not values or not isinstance(kind, str):
+            raise CheckpointError("its 'classes' are no list of one label or more, with a type")
+        try:
+            labels = _labels_of_type(values, kind)
+        except (ValueError, TypeError, OverflowError, SyntaxError) as error:
+            raise CheckpointError(f"its 'classes' cannot be labels of the type {kind[:50]!r}") from error
+        if labels.ndim != 1 or labels.tolist() != values or len(set(values)) < len(values):
+            raise CheckpointError(f"its 'classes' are not different labels of the type {kind[:50]!r}")
+        return cls(labels)
+
+
+def _labels_of_type(values: list[Any], kind: str) -> LabelArray:
+    """Return labels as an array of a type, given as NumPy writes it; the file does not decide the length of texts."""
+    if not all(isinstance(value, bool | int | float | str) for value in values) or kind[1:2] not in tuple("biufUO"):
+        raise TypeError(f"labels must be numbers or text, not {kind}")
+    return np.array(values, dtype=str if kind[1] == "U" else np.dtype(kind))

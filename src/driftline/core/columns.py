@@ -1,21 +1,22 @@
 """Preparation of raw columns before they become features: missing values, scaling, codes."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from driftline.core.state import ArrayState, Stateful
-from driftline.errors import DataError
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, counts
+from driftline.core.state import ArrayState, SavedPart
+from driftline.errors import CheckpointError, DataError
 from driftline.kernels.moments import welford
-from driftline.kernels.representation import EARLY_VALUES, fill_and_scale
-from driftline.types import Matrix, Vector
+from driftline.kernels.representation import EARLY_VALUES, MEMORY_VALUES, fill_and_scale
+from driftline.types import LARGEST_VALUE, Matrix, State, Vector
 
 MAX_CODES = 1024
 """Codes of a nominal column must be below this number, which limits the memory for statistics of each code."""
 
 
-class ColumnPreparer(Stateful, Protocol):
+class ColumnPreparer(SavedPart, Protocol):
     """Prepares raw rows; a preparer may use statistics of earlier rows."""
 
     @property
@@ -62,11 +63,13 @@ class RawColumns(MissingCounter):
     2
     """
 
-    _kept: ClassVar[tuple[str, ...]] = ("missing",)
-
     def __init__(self, n_columns: int, nominal: Sequence[int] = ()) -> None:
         self._is_nominal = np.isin(np.arange(n_columns), nominal)
         self._missing = np.zeros(1, np.int64)
+
+    def schema(self) -> Schema:
+        """Return what the array must be in a file."""
+        return {"missing": counts((1,))}
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows with NaN for values that are not codes; changes nothing."""
@@ -112,8 +115,6 @@ class PaperColumns(MissingCounter):
     1
     """
 
-    _kept: ClassVar[tuple[str, ...]] = ("count", "mean", "squares", "low", "high", "missing")
-
     def __init__(self, scaling: str, first_rows: Matrix) -> None:
         self._scaling = scaling
         p = first_rows.shape[1]
@@ -130,6 +131,25 @@ class PaperColumns(MissingCounter):
             high = np.where(np.isnan(first_rows), -np.inf, first_rows).max(axis=0)
             has_range = low < high  # other columns are constant or always missing, and are not scaled
             self._low, self._high = np.where(has_range, low, 0.0), np.where(has_range, high, 1.0)
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        p = self._mean.size
+        values = ArraySpec((p,), low=-LARGEST_VALUE, high=LARGEST_VALUE)
+        return {
+            "count": ArraySpec((p,), low=0.0, high=MOST_COUNTED),
+            "mean": values,
+            "squares": ArraySpec((p,), low=0.0),
+            "low": values,
+            "high": values,
+            "missing": ArraySpec((1,), low=0.0, high=MOST_COUNTED),
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        if not np.all(np.less(state["low"], state["high"])):
+            raise CheckpointError("its array 'columns/low' is not below 'columns/high' in every column")
+        super().restore(state)
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows of X filled and scaled; changes nothing."""
@@ -180,8 +200,6 @@ class RunningColumns(MissingCounter):
     1
     """
 
-    _kept: ClassVar[tuple[str, ...]] = ("count", "mean", "squares", "is_binary", "missing", "early")
-
     def __init__(self, n_columns: int, *, standardises: bool) -> None:
         self._standardises = standardises
         self._n_first_columns = n_columns
@@ -189,6 +207,18 @@ class RunningColumns(MissingCounter):
         self._is_binary = np.ones(n_columns)  # as long as every value was 0 or 1
         self._missing = np.zeros(1)
         self._early = np.zeros((EARLY_VALUES, n_columns))
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        p = self._mean.size
+        return {
+            "count": ArraySpec((p,), low=0.0, high=MEMORY_VALUES),
+            "mean": ArraySpec((p,), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "squares": ArraySpec((p,), low=0.0),
+            "is_binary": ArraySpec((p,), low=0.0, high=1.0),
+            "missing": ArraySpec((1,), low=0.0, high=MOST_COUNTED),
+            "early": ArraySpec((EARLY_VALUES, p), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+        }
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows, each prepared as if it were the next one; changes nothing."""

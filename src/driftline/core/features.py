@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from driftline.core.schema import ArraySpec, Schema
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.kernels.representation import represent
 from driftline.types import LARGEST_VALUE, Matrix, Singles, State
@@ -92,6 +93,10 @@ class LinearMap:
         """Return no arrays."""
         return {}
 
+    def schema(self) -> Schema:
+        """Return no descriptions: there are no arrays."""
+        return {}
+
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
 
@@ -145,6 +150,10 @@ class FourierMap:
     def state(self) -> State:
         """Return the directions."""
         return {"directions": self._directions}
+
+    def schema(self) -> Schema:
+        """Return what the array must be in a file."""
+        return {"directions": ArraySpec(self._directions.shape)}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

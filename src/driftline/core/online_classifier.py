@@ -12,19 +12,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from driftline.core.checkpoint import read_checkpoint, write_checkpoint
+from driftline.core.checkpoint import MAX_BYTES, ModelFile, check_size, opened_checkpoint, write_checkpoint
 from driftline.core.class_list import ClassList
 from driftline.core.features import is_feature_map
+from driftline.core.model_content import ModelContent
 from driftline.core.protocols import Learner
 from driftline.errors import CheckpointError, ConfigError, DataError
-from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, State
+from driftline.types import Block, LabelArray, Labels, Matrix, Predictions
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import check_columns, read_labels, read_rows, read_times
 
 MAX_BATCH_ROWS = 256
 """Largest number of rows passed to a learner in one call."""
-UNNAMED_ESTIMATOR = "PaperAMRC"
-"""Class of the model in the first model files, which do not contain its name."""
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -46,6 +45,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     @abstractmethod
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
         """Return a new learner, without classes, for a stream whose first block is `rows`."""
+
+    def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
+        """Return about how much memory a learner takes: files of models that take too much are not loaded."""
+        return 0
 
     def _widen(self, n: int) -> None:
         """Add n columns to the learner."""
@@ -345,17 +348,18 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             `notes_`. By default, the existing `notes_` are saved, if there are any.
         """
         check_is_fitted(self)
-        content = {
-            "estimator": type(self).__name__,
-            "parameters": self._plain_parameters(),
-            "classes": self._classes.to_json(),
-            "columns": [self.n_features_in_, list(getattr(self, "feature_names_in_", []))],
-            "columns_begun": self._n_first_columns,
-            "seed": self._seed,
-            "last_time": self._last_time,
-            "notes": dict(getattr(self, "notes_", {}) if notes is None else notes),
-        }
-        write_checkpoint(path, content, self._learner.state())
+        content = ModelContent(
+            estimator=type(self).__name__,
+            parameters=self._plain_parameters(),
+            classes=self._classes,
+            n_columns=self.n_features_in_,
+            n_first_columns=self._n_first_columns,
+            column_names=list(getattr(self, "feature_names_in_", [])),
+            seed=self._seed,
+            last_time=self._last_time,
+            notes=dict(getattr(self, "notes_", {}) if notes is None else notes),
+        )
+        write_checkpoint(path, content.to_json(), self._learner.state())
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as JSON values."""
@@ -366,57 +370,66 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return self._parameters | {"random_state": int(state) if isinstance(state, np.integer) else None}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "OnlineClassifier":
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> "OnlineClassifier":
         """Read a model that `save` wrote; it continues as if it had never stopped.
+
+        Everything in the file is checked before it is used, so files from strangers can be loaded.
 
         Parameters
         ----------
         path : path-like
             A file written by `save`.
+        max_bytes : int, default=2**30
+            Largest size of the model in memory. A file that would take more is refused before its arrays are read.
 
         Returns
         -------
         OnlineClassifier
             The model, an instance of the class that was saved.
         """
-        content, arrays = read_checkpoint(path)
-        return cls._restored(path, content, arrays, {})
+        with opened_checkpoint(path, max_bytes) as file:
+            return cls._restored(file, ModelContent.from_json(file.content), {})
 
     @classmethod
-    def _restored(
-        cls, path: str | os.PathLike[str], content: Mapping[str, Any], arrays: State, overrides: Mapping[str, Any]
-    ) -> "OnlineClassifier":
-        """Return the model of a model file, with some parameters overridden."""
-        kind = cls._kind(content.get("estimator", UNNAMED_ESTIMATOR), path)
-        model = kind(**content["parameters"] | overrides)
-        n_columns, names = content["columns"]
-        model.n_features_in_ = model._n_first_columns = content.get("columns_begun", n_columns)
-        if names:
-            model.feature_names_in_ = np.array(names, dtype=object)
-        model._seed = content["seed"]
-        model.notes_ = content.get("notes", {})
-        model._last_time = content["last_time"]
-        model._classes = ClassList.from_json(content["classes"])
-        model._parameters = model._checked_parameters()
-        model._learner = model._assemble(model._parameters, np.zeros((2, model.n_features_in_)), model._seed)
-        for _ in model._classes.labels:
-            model._learner.add_class()
-        if n_columns > model._n_first_columns:
-            model._widen(n_columns - model._n_first_columns)
-        try:
-            model._learner.restore(arrays)
-        except KeyError as error:
-            raise CheckpointError(
-                f"{path} lacks {error}: it was saved by another version of driftline; fit the model again and save it"
-            ) from error
+    def _restored(cls, file: ModelFile, content: ModelContent, overrides: Mapping[str, Any]) -> "OnlineClassifier":
+        """Return the model of a model file, with some parameters overridden; raise CheckpointError if it is invalid."""
+        model = cls._kind(content.estimator)._without_state(content, overrides, file.max_bytes)
+        custom_part = "features" if "features" in overrides else None
+        model._learner.restore(file.read_arrays(model._learner.schema(), ignored_part=custom_part))
         return model
 
     @classmethod
-    def _kind(cls, name: str, path: str | os.PathLike[str]) -> "type[OnlineClassifier]":
+    def _without_state(cls, content: ModelContent, overrides: Mapping[str, Any], max_bytes: int) -> Self:
+        """Return a model with the parameters, classes and columns of a file, which has learned nothing."""
+        try:
+            model = cls(**{**content.parameters, **overrides})
+            model._parameters = model._checked_parameters()
+        except (TypeError, ValueError, OverflowError) as error:  # ConfigError is a ValueError
+            raise CheckpointError(f"its parameters are not those of {cls.__name__}: ", error) from error
+        n_first, n_classes = content.n_first_columns, len(content.classes.labels)
+        check_size(model._n_bytes(model._parameters, content.n_columns, n_classes), max_bytes)
+        model.n_features_in_ = model._n_first_columns = n_first
+        if content.column_names:
+            model.feature_names_in_ = np.array(content.column_names, dtype=object)
+        model._seed, model._last_time = content.seed, content.last_time
+        model.notes_ = content.notes
+        model._classes = content.classes
+        try:
+            model._learner = model._assemble(model._parameters, np.zeros((2, n_first)), model._seed)
+            for _ in range(n_classes):
+                model._learner.add_class()
+            if content.n_columns > n_first:
+                model._widen(content.n_columns - n_first)
+        except ConfigError as error:
+            raise CheckpointError("its parameters and columns do not fit: ", error) from error
+        return model
+
+    @classmethod
+    def _kind(cls, name: str) -> "type[OnlineClassifier]":
         """Return the class of the saved model: this class, or another class whose files it reads."""
         kinds: dict[str, type[OnlineClassifier]] = {kind.__name__: kind for kind in (*cls._also_reads, cls)}
         if name not in kinds:
-            raise CheckpointError(f"{path} contains a model of the class {name}: load it with {name}.load")
+            raise CheckpointError(f"it contains a model of the class {name}: load it with {name}.load")
         return kinds[name]
 
     def __sklearn_tags__(self) -> Tags:

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from driftline.core.bounds import MistakeBound
+from driftline.core.schema import Schema
 from driftline.types import Labels, Matrix, Predictions, State, Status, Vector
 
 
@@ -42,6 +43,9 @@ class Learner(Protocol):
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
+
+    def schema(self) -> Schema:
+        """Return what each of these arrays must be in a file, for the classes and columns that the learner has now."""
 
 
 class BoundedLearner(Learner, Protocol):

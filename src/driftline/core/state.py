@@ -1,8 +1,11 @@
 """The state of a model as one flat dictionary of arrays, whose keys are ``part/array``."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Protocol
+from functools import cached_property
+from typing import Protocol
 
+from driftline.core.schema import Schema
 from driftline.types import State
 
 
@@ -14,6 +17,13 @@ class Stateful(Protocol):
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
+
+
+class SavedPart(Stateful, Protocol):
+    """A part of a model that says what its arrays must be in a file."""
+
+    def schema(self) -> Schema:
+        """Return what each of these arrays must be in a file, for the classes and columns that the part has now."""
 
 
 def nested_state(parts: Mapping[str, Stateful]) -> State:
@@ -40,10 +50,15 @@ def restore_parts(parts: Mapping[str, Stateful], state: State) -> None:
 
 
 class ArrayState:
-    """Base class of parts whose state is a fixed set of array attributes."""
+    """Base class of parts whose state is a fixed set of array attributes, those that `schema` describes."""
 
-    _kept: ClassVar[tuple[str, ...]]
-    """Names of these attributes, without the leading underscore."""
+    @abstractmethod
+    def schema(self) -> Schema:
+        """Return what each array must be in a file, by the name of its attribute without the leading underscore."""
+
+    @cached_property
+    def _kept(self) -> tuple[str, ...]:
+        return tuple(self.schema())
 
     def state(self) -> State:
         """Return copies of the arrays."""

@@ -29,6 +29,18 @@ def assemble_ensemble(
     return EnsembleLearner(columns, spaces, column_filters, parameters["coverage"])
 
 
+def n_bytes_of_ensemble(plans: tuple[SpacePlan, ...], n_columns: int, n_components: int, n_classes: int) -> int:
+    """Return about how much memory a learner takes: its stores, the weights of its members, filters and directions."""
+    total = 0
+    for plan in plans:
+        n_directions = n_components if plan.scale > 0.0 else 0
+        n_features = 1 + n_columns + 2 * n_directions
+        n_rows = max(member.reach for member in plan.members)
+        per_class = 16 * len(plan.members) + (250 if plan.orders else 0)
+        total += n_features * (4 * n_rows + per_class * n_classes) + 8 * n_directions * n_columns + 8 * n_classes**2
+    return total
+
+
 def _features(parameters: Mapping[str, Any], plan: SpacePlan, seed: list[int]) -> Any:
     if is_feature_map(parameters["features"]):
         return copy.deepcopy(parameters["features"])

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.bounded_classifier import BoundedClassifier
 from driftline.core.features import FeatureMap, is_feature_map
-from driftline.ensemble.construction import assemble_ensemble
+from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemble
 from driftline.ensemble.drift import drift_table
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import SpacePlan, default_plan
@@ -312,6 +312,11 @@ class AMRC(BoundedClassifier):
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> EnsembleLearner:
         n_columns = rows.shape[1]
         return assemble_ensemble(parameters, self._plan(parameters, n_columns), n_columns, seed)
+
+    def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
+        plans = self._plan(parameters, n_columns)
+        n_components = 0 if is_feature_map(parameters["features"]) else parameters["n_components"]
+        return n_bytes_of_ensemble(plans, n_columns, n_components, n_classes)
 
     def _plan(self, parameters: Mapping[str, Any], n_columns: int) -> tuple[SpacePlan, ...]:
         features, fits = parameters["features"], n_columns <= parameters["n_components"]

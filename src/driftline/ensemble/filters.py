@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from driftline.kernels.filter_bank import FilterBank, update_filters_by_rows
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
+from driftline.kernels.filter_bank import MIN_RATE_TIME, FilterBank, update_filters_by_rows
 from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, State, Vector
 
@@ -55,6 +56,28 @@ def new_filter_bank(orders: tuple[int, ...], d: int) -> FilterBank:
     )
 
 
+def filter_schema(filters: FilterBank) -> Schema:
+    """Return what each array of a filter bank must be in a file.
+
+    Components are at most 4 `MAX_MAGNITUDE`, and a rate of change is measured over at least `MIN_RATE_TIME`.
+    """
+    r, c, d = filters.level.shape
+    largest = 4.0 * MAX_MAGNITUDE
+    return {
+        "gains": ArraySpec((2, r), equals=filters.gains),
+        "level": ArraySpec((r, c, d), low=-10.0 * largest, high=10.0 * largest),
+        "rate": ArraySpec((r, c, d), low=-100.0 * largest / MIN_RATE_TIME, high=100.0 * largest / MIN_RATE_TIME),
+        "log_weight": ArraySpec((r, c, d), high=0.0),
+        "weight": ArraySpec((r, c, d), low=0.0, high=1.0),
+        "variance": ArraySpec((c, d), low=0.0, high=100.0 * largest**2),
+        "largest": ArraySpec((c, d), low=0.0, high=largest),
+        "n_rows": ArraySpec((c,), low=0.0, high=MOST_COUNTED),
+        "age": ArraySpec((c,), low=0.0),
+        "mean_gap": ArraySpec((c,), low=0.0),
+        "mean_inverse_squared_gap": ArraySpec((c,), low=0.0, high=MIN_RATE_TIME**-2),
+    }
+
+
 def _gains(order: int, discount: float) -> tuple[float, float]:
     return (1.0 - discount, 0.0) if order == 0 else (1.0 - discount**2, (1.0 - discount) ** 2)
 
@@ -98,6 +121,11 @@ class ColumnFilters:
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
         return {"origin": self.origin, **self.filters._asdict()}
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        origin = ArraySpec(self.origin.shape, low=-MAX_MAGNITUDE, high=MAX_MAGNITUDE, allows_nan=True)
+        return {"origin": origin, **filter_schema(self.filters)}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

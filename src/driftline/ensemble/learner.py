@@ -11,7 +11,8 @@ import numpy as np
 from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import RunningColumns
-from driftline.core.state import Stateful, nested_state, restore_parts
+from driftline.core.schema import Schema, nested_schema, probabilities
+from driftline.core.state import SavedPart, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.pending_rows import PendingRow, PendingRows
 from driftline.ensemble.space import Space
@@ -268,6 +269,17 @@ class EnsembleLearner:
         }
         return weights | nested_state(self._parts())
 
+    def schema(self) -> Schema:
+        """Return what each array must be in a file; those of a custom feature map are not described."""
+        n_members, n_columns = self.weights.size, self.column_filters.origin.size
+        return {
+            "weights": probabilities((n_members,)),
+            "scheme_weights": probabilities((2, n_members)),
+            "scheme_shares": probabilities((2,)),
+            **nested_schema({name: part.schema() for name, part in self._parts().items() if name != "pending"}),
+            **nested_schema({"pending": self._pending.schema(n_columns, n_members, self.n_classes)}),
+        }
+
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
         self.weights, self._scheme_weights, self._scheme_shares = (
@@ -280,7 +292,7 @@ class EnsembleLearner:
         self.__dict__.update(fields)
         self.restore(self.state())
 
-    def _parts(self) -> dict[str, Stateful]:
+    def _parts(self) -> dict[str, SavedPart]:
         """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
         return {

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from driftline.types import Matrix, State, Vector
+from driftline.core.schema import ArraySpec, Length, Schema, probabilities
+from driftline.types import LARGEST_VALUE, Matrix, State, Vector
 
 MAX_PENDING_ROWS = 100_000
 """Largest number of pending rows; if there are more, the oldest are removed."""
@@ -105,6 +106,18 @@ class PendingRows:
         if not self._rows:
             return {}
         return {name: np.array([getattr(row, name) for row in self._rows.values()]) for name in PendingRow.__slots__}
+
+    def schema(self, n_columns: int, n_members: int, n_classes: int) -> Schema:
+        """Return what each array must be in a file; a file without pending rows has none of them."""
+        n = Length("rows", MAX_PENDING_ROWS, at_least=1)
+        schema = {
+            "x": ArraySpec((n, n_columns), low=-LARGEST_VALUE, high=LARGEST_VALUE, allows_nan=True),
+            "z": ArraySpec((n, n_columns), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "member_probabilities": probabilities((n, n_members, n_classes)),
+            "scheme_probabilities": probabilities((n, 2, n_classes)),
+            "probabilities": probabilities((n, n_classes)),
+        }
+        return {name: replace(spec, is_optional=True) for name, spec in schema.items()}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

@@ -6,17 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftline.core.features import LinearFourierMap, check_same_width, checked_features
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, counts, nested_schema
 from driftline.core.state import state_of
-from driftline.ensemble.filters import new_filter_bank, with_class, with_components, with_zeros
+from driftline.ensemble.filters import filter_schema, new_filter_bank, with_class, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
 from driftline.errors import ConfigError
 from driftline.kernels.descent import ROWS_PER_STEP
 from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, RowStore, member_bound
-from driftline.kernels.members import predict_and_learn, predict_rows
+from driftline.kernels.members import CUT_LEAD_MISTAKES, predict_and_learn, predict_rows
 from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, Singles, State, Vector
 
+LARGEST_SINGLE = float(np.finfo(np.float32).max)
 N_QUANTILES = 16 * ROWS_PER_STEP
 """Number of quantiles that represent the distribution of ages."""
 
@@ -149,6 +151,25 @@ class Space:
             arrays |= {f"features/{name}": array for name, array in self._features.state().items()}
         return arrays
 
+    def schema(self) -> Schema:
+        """Return what each array must be in a file; those of a custom feature map are not described."""
+        n_rows, d = self._store.rows.shape
+        c = self._members.mu.shape[1]
+        largest = 4.0 * MAX_MAGNITUDE  # of a row minus the forecast of its class mean
+        store: Schema = {
+            "rows": ArraySpec((n_rows, d), np.float32, -largest, largest),
+            "labels": counts((n_rows,), max(c - 1, 0)),
+            "n_seen": counts((1,)),
+            "mean_squared_norm": ArraySpec((1,), low=0.0),
+            "random_state": ArraySpec((1,), np.uint64, 1, 2**64 - 1),
+        }
+        return {
+            **nested_schema(
+                {"store": store, "members": _member_schema(self._members), "filter_bank": filter_schema(self._filters)}
+            ),
+            "centres": ArraySpec((c, d), np.float32, -10.0 * largest, 10.0 * largest),
+        }
+
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
 
@@ -174,6 +195,27 @@ class Space:
         workspace = _new_workspace(*self._members.mu.shape[1:])
         workspace.centres[:] = centres
         return workspace
+
+
+def _member_schema(members: Members) -> Schema:
+    """Return what each array of members must be in a file; their plan determines the first five."""
+    m, c, d = members.mu.shape
+    stack = ArraySpec((m, c, d), np.float32, -LARGEST_SINGLE, LARGEST_SINGLE)
+    return {
+        **{
+            name: ArraySpec(array.shape, array.dtype.type, equals=array)
+            for name, array in members._asdict().items()
+            if name in ("gain", "width", "reach", "age_quantiles", "partner")
+        },
+        **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
+        "mass": ArraySpec((m, 2), low=0.0, high=MOST_COUNTED),
+        "n_since_cut": counts((m,)),
+        "partner_lead": ArraySpec((m,), low=0.0, high=CUT_LEAD_MISTAKES),
+        "loss": ArraySpec((m, N_RULES), low=0.0),
+        "margin": ArraySpec((m, 2), low=0.0),
+        "n_halvings": counts((m,), N_RULES),
+        "n_cuts": counts((m,)),
+    }
 
 
 def ages_of(gain: float) -> Vector:

@@ -25,6 +25,20 @@ N, MEAN, FAST_MEAN, COVARIANCE, VARIANCE, LAST_DEVIATION, MISTAKES, BOUNDS, STRE
 """Positions in the state. STRETCH and RATE_STRETCH are logarithms of factors; the others in capitals are sums over a
 window (MISTAKES, BOUNDS, RATES) or running figures."""
 STATE_SIZE = 11
+STATE_RANGES = (
+    (0.0, 2.0**53),
+    (0.0, 1.0),
+    (0.0, 1.0),
+    (-1.0, 1.0),
+    (0.0, 1.0),
+    (-1.0, 1.0),
+    (0.0, WINDOW_STEPS),
+    (0.0, WINDOW_STEPS),
+    (0.0, 100.0),
+    (0.0, WINDOW_STEPS),
+    (0.0, 100.0),
+)
+"""Range of each figure of the state."""
 
 
 class CalibrationTarget(NamedTuple):

@@ -66,6 +66,16 @@ def assemble(parameters: Mapping[str, Any], rows: Matrix, seed: int) -> PaperLea
     return PaperLearner(columns, features, tracker, solver, n_features, parameters["coverage"], window)
 
 
+def n_bytes(parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
+    """Return about how much memory a learner takes: rows of the solver, filters, directions and step sizes."""
+    n_directions: int = parameters["n_components"] if parameters["features"] in FOURIER_FEATURES else 0
+    n_features = 1 + n_columns + 2 * n_directions
+    rows: int = (2 * parameters["n_subgradients"] + 2) * (12 * n_features + n_classes)
+    filters: int = 16 * n_classes * n_features * (parameters["order"] + 2) ** 2
+    others: int = 8 * n_columns * n_directions + 16 * parameters["n_iterations"] + 8 * parameters["label_window"]
+    return rows + filters + others
+
+
 def _feature_map(parameters: Mapping[str, Any], seed: int) -> FeatureMap:
     features = parameters["features"]
     if is_feature_map(features):

@@ -7,7 +7,7 @@ import numpy as np
 
 from driftline.core.bounded_classifier import BoundedClassifier
 from driftline.core.features import FeatureMap
-from driftline.paper.construction import assemble, checked_parameters
+from driftline.paper.construction import assemble, checked_parameters, n_bytes
 from driftline.paper.learner import PaperLearner
 from driftline.types import Matrix, Rule, UncertaintySet
 
@@ -159,6 +159,9 @@ class PaperAMRC(BoundedClassifier):
 
     def _checked_parameters(self) -> dict[str, Any]:
         return checked_parameters(self.get_params(deep=False))
+
+    def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
+        return n_bytes(parameters, n_columns, n_classes)
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> PaperLearner:
         return assemble(parameters, rows, seed)

@@ -4,8 +4,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from driftline.core.schema import ArraySpec, Length, Schema
 from driftline.paper.protocols import status_of
-from driftline.types import Rule, Solution, State, Status, UncertaintySet, Vector
+from driftline.types import LARGEST_VALUE, Rule, Solution, State, Status, UncertaintySet, Vector
 
 
 class ExactSolver:
@@ -80,6 +81,11 @@ class ExactSolver:
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
         return {"instances": self._instances}
+
+    def schema(self) -> Schema:
+        """Return what the array must be in a file."""
+        n, d = Length("instances", self._n_instances), self._instances.shape[1]
+        return {"instances": ArraySpec((n, d), low=-LARGEST_VALUE, high=LARGEST_VALUE)}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

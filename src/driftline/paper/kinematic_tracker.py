@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from driftline.core.schema import ArraySpec, Schema
 from driftline.kernels.kalman import adapt_gains, correct, forecast_expectations, propagate, transition
 from driftline.paper.label_window import LabelWindow
-from driftline.types import State, UncertaintySet, Vector
+from driftline.types import LARGEST_VALUE, State, UncertaintySet, Vector
 
 FORGETTING = 0.3
 """Weight α of the past in the noise adaptation (Akhlaghi et al., 2017), as in the authors' experiments."""
@@ -92,7 +93,11 @@ class KinematicTracker:
         self._observe(psi, label)
         self._window.push(label)
         p, v = self._window.probabilities, self._window.variance
-        return UncertaintySet(*forecast_expectations(H, self._eta, self._Sigma, self._Q, p, v))
+        mean, width = forecast_expectations(H, self._eta, self._Sigma, self._Q, p, v)
+        overflowed = ~(np.isfinite(mean) & np.isfinite(width))
+        if overflowed.any():  # high orders and long times: features are at most `LARGEST_VALUE`, and so is their mean
+            mean, width = np.where(overflowed, 0.0, mean), np.where(overflowed, LARGEST_VALUE, width)
+        return UncertaintySet(mean, width)
 
     def _observe(self, psi: Vector, j: int) -> None:
         K = adapt_gains(self._Sigma[j], self._R[j], self._residual[j], FORGETTING)
@@ -104,6 +109,16 @@ class KinematicTracker:
         """Return the arrays that `restore` needs."""
         filters: State = {name: getattr(self, f"_{name}") for name in FILTERS}
         return filters | {f"window_{name}": value for name, value in self._window.state().items()}
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file; with high orders and long times, filters may have overflowed."""
+        return {
+            **{
+                name: ArraySpec(getattr(self, f"_{name}").shape, low=-np.inf, high=np.inf, allows_nan=True)
+                for name in FILTERS
+            },
+            **{f"window_{name}": spec for name, spec in self._window.schema().items()},
+        }
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

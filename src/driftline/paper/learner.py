@@ -8,10 +8,12 @@ import numpy as np
 from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import ColumnPreparer
-from driftline.core.features import FeatureMap, check_same_width, checked_features
-from driftline.core.state import Stateful, nested_state, restore_parts
+from driftline.core.features import FeatureMap, FourierMap, LinearMap, check_same_width, checked_features
+from driftline.core.schema import ArraySpec, Schema, nested_schema
+from driftline.core.state import SavedPart, Stateful, nested_state, restore_parts
+from driftline.errors import CheckpointError
 from driftline.paper import rules
-from driftline.paper.protocols import Solver, Tracker
+from driftline.paper.protocols import Solver, Tracker, status_of
 from driftline.paper.widening import LabelledWindow
 from driftline.types import (
     LARGEST_VALUE,
@@ -202,6 +204,20 @@ class PaperLearner:
             "solution/status": np.array([Status(self.solution.status).value]),  # skops restores it as str
         }
 
+    def schema(self) -> Schema:
+        """Return what each array must be in a file; those of a custom feature map are not described."""
+        c, d = self.uncertainty.mean.shape
+        described = {name: part.schema() for name, part in self._own_parts().items()}
+        if isinstance(self._features, LinearMap | FourierMap):
+            described["features"] = self._features.schema()
+        solution: Schema = {
+            "weights": ArraySpec((c, d)),
+            "values": ArraySpec((2,), low=-np.inf, high=np.inf, allows_nan=True),
+            "status": ArraySpec((1,), str, condition=_is_status, meaning=f"are one of {', '.join(Status)}"),
+        }
+        uncertainty: Schema = {"mean": ArraySpec((c, d)), "width": ArraySpec((c, d), low=0.0, high=np.inf)}
+        return nested_schema(described | {"uncertainty": uncertainty, "solution": solution})
+
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
         check_same_width(self.uncertainty.mean.shape[1], state["uncertainty/mean"].shape[1])
@@ -210,13 +226,19 @@ class PaperLearner:
         self.uncertainty = UncertaintySet(mean.astype(np.float64), width.astype(np.float64))
         offset, risk = state["solution/values"].tolist()
         weights = state["solution/weights"].astype(np.float64)
-        self.solution = Solution(Rule(weights, offset), risk, Status(str(state["solution/status"][0])))
+        status = Status(str(state["solution/status"][0]))
+        if status != status_of(risk, len(weights)):
+            raise CheckpointError(f"its array 'solution/status' says {status.value!r}, which a risk of {risk} is not")
+        self.solution = Solution(Rule(weights, offset), risk, status)
 
     def _parts(self) -> dict[str, Stateful]:
         """Return the parts whose arrays are saved, by name."""
-        parts: dict[str, Stateful] = {
+        return {"features": self._features, **self._own_parts()}
+
+    def _own_parts(self) -> dict[str, SavedPart]:
+        """Return these parts without the feature map, which may be the user's."""
+        parts: dict[str, SavedPart] = {
             "columns": self._columns,
-            "features": self._features,
             "tracker": self._tracker,
             "solver": self._solver,
             "mistake_bound": self.mistake_bound,
@@ -228,6 +250,10 @@ class PaperLearner:
         """Restore from a pickle; arrays are copied because a memory-mapped file is read-only."""
         self.__dict__.update(fields)
         self.restore(self.state())
+
+
+def _is_status(array: Any) -> bool:
+    return str(array[0]) in set(Status)
 
 
 def _in_columns(rows: list[RowPrediction], labels: Labels, learn_seconds: Vector) -> Predictions:

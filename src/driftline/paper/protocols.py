@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from driftline.core.schema import Schema
 from driftline.types import Solution, State, Status, UncertaintySet, Vector
 
 ROUNDING = 1e-9
@@ -31,6 +32,9 @@ class Solver(Protocol):
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
 
 
 def status_of(risk: float, n_classes: int) -> Status:
@@ -62,3 +66,6 @@ class Tracker(Protocol):
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Length, Schema, counts
 from driftline.kernels.minimax import minimize
-from driftline.kernels.rows import empty_rows, with_class, write_row
+from driftline.kernels.rows import NEVER_USED, empty_rows, with_class, write_row
 from driftline.kernels.vectors import step_sizes
 from driftline.paper.protocols import status_of
-from driftline.types import Rule, Solution, State, UncertaintySet, Vector
+from driftline.types import LARGEST_VALUE, Rule, Solution, State, UncertaintySet, Vector
 
 SAVED_COLUMNS = ("instances", "subsets", "arrivals", "last_used")
 
@@ -86,6 +87,21 @@ class SubgradientSolver:
         n = self._n_rows
         kept: State = {name: getattr(self._rows, name)[:n] for name in SAVED_COLUMNS}
         return kept | {"newest": self._newest, "weights": self._weights, "clock": np.array([self._clock])}
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        n, (c, d) = Length("rows", self._n_kept), self._weights.shape
+        return {
+            "instances": ArraySpec((n, d), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "subsets": ArraySpec(
+                (n, c), np.bool_, condition=lambda subsets: bool(subsets.any(axis=1).all()), meaning="contain a class"
+            ),
+            "arrivals": counts((n,)),
+            "last_used": ArraySpec((n,), np.int64, NEVER_USED, MOST_COUNTED),
+            "newest": ArraySpec((d,), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "weights": ArraySpec((c, d)),
+            "clock": counts((1,)),
+        }
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from driftline.core.schema import ArraySpec, Schema, counts
 from driftline.kernels.simplex import support_value
-from driftline.types import Rule, Solution, State, Status, UncertaintySet, Vector
+from driftline.types import LARGEST_VALUE, Rule, Solution, State, Status, UncertaintySet, Vector
 
 
 class LabelledWindow:
@@ -69,6 +70,14 @@ class LabelledWindow:
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
         return {"rows": self._rows, "labels": self._labels, "seen": np.array([self._seen])}
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return {
+            "rows": ArraySpec(self._rows.shape, low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "labels": counts(self._labels.shape, max(self._n_classes - 1, 0)),
+            "seen": counts((1,)),
+        }
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
