@@ -24,15 +24,17 @@ LARGEST_VALUE = 1e30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Consecutive rows of a stream: numbers (NaN if missing), labels, and times (NaN if the stream has none)."""
+    """Consecutive rows of a stream: numbers (NaN if missing), labels, times (NaN if the stream has none), and ids."""
 
     rows: Matrix
     labels: LabelArray
     times: Vector
+    ids: LabelArray | None = None
 
     def part(self, which: slice | Flags) -> "Block":
         """Return some of the rows."""
-        return Block(self.rows[which], self.labels[which], self.times[which])
+        ids = None if self.ids is None else self.ids[which]
+        return Block(self.rows[which], self.labels[which], self.times[which], ids)
 
 
 class Status(StrEnum):

@@ -124,6 +124,7 @@ def test_all_parameters_of_the_native_estimator_are_there(params):
     ours, native = AMRC(**params)._get_params(), driftline.AMRC(**params).get_params()
     assert ours.pop("seed") == native.pop("random_state")
     assert not ours.pop("late_labels")
+    assert native.pop("expire_after_time") is None  # River's learn_one has no times
     assert ours == native
 
 
@@ -471,12 +472,47 @@ def test_with_late_labels_predictions_are_those_of_the_native_estimator_that_obs
             said = model.predict_proba_one(x)
             if t > 20:
                 assert list(said.values()) == native.predict_proba(X[t : t + 1])[0].tolist()
-                native.observe(X[t : t + 1])
+            native.observe(X[t : t + 1])
+            if t > 20:
                 assert (model.error_bound, model.n_waiting) == (native.error_bound_, native.n_waiting_)
             if t >= 20:
                 model.learn_one(*pairs[t - 20])
                 native.partial_fit(X[t - 20 : t - 19], y[t - 20 : t - 19])
     assert model.n_waiting == native.n_waiting_ == 20
+
+
+def test_rows_predicted_before_any_label_arrives_do_not_make_the_bound_small():
+    """They are learned late: what the model would say of them by then says nothing about its predictions."""
+    pairs, _, _ = turning(400)
+    model = AMRC(late_labels=True, **QUICK)
+    for x, _ in pairs[:150]:
+        assert model.predict_one(x) is None
+    assert model.n_waiting == 150
+    for x, y in pairs[:150]:
+        model.learn_one(x, y)
+    assert model.n_waiting == model.n_expired == 0
+    assert model.error_bound == 0.5
+
+
+def test_early_rows_that_cannot_be_read_are_left_out():
+    model = AMRC(late_labels=True, **QUICK)
+    for x in ({"a": 1.0}, {"a": "text"}, {"a": float("inf")}, 5, {}):
+        assert model.predict_one(x) is None
+    model.learn_one({"a": 1.0}, "yes")
+    assert model.n_waiting == 1  # the row without features
+
+
+def test_pending_rows_are_given_up_after_a_number_of_labels():
+    pairs, _, _ = turning(60)
+    model = AMRC(late_labels=True, expire_after_labels=20, **QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for t, (x, y) in enumerate(pairs):
+            model.predict_one(x)
+            if t % 2:
+                model.learn_one(x, y)
+    assert model.n_waiting + model.n_expired == 30
+    assert model.n_waiting == 19  # 20 labels were learned after the twentieth row from the end
 
 
 def test_rivers_evaluation_with_a_delay():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from driftline import AMRC, DataError
+from driftline.core.calibration import CalibratedBound
 from driftline.core.features import LinearMap
 from driftline.evaluation import evaluate, read_records
 from driftline.kernels.mixing import FIXED_SHARE, LEARNING_RATE
@@ -106,17 +107,6 @@ def test_zeros_and_missing_values_are_found_again_whatever_their_bits():
     assert model.n_waiting_ == 0
 
 
-def test_while_rows_wait_others_do_not_count(rows):
-    X, y = rows
-    model = AMRC(features="linear").partial_fit(X[:50], y[:50], classes=[0, 1])
-    model.observe(X[200:201])
-    bound, weights = model.calibrated_bound_, model.members_["weight"]
-    model.partial_fit(X[50:60], y[50:60])
-    assert model.calibrated_bound_ == bound
-    assert np.array_equal(model.members_["weight"], weights)
-    assert model.n_steps_ == 60
-
-
 @pytest.mark.parametrize("classes", [[0, 1], None])
 def test_before_labels_of_delayed_predictions_come_nothing_better_than_guessing_is_claimed(classes, tmp_path):
     """A turning stream whose labels are half a turn late: every prediction is of the opposite."""
@@ -127,6 +117,19 @@ def test_before_labels_of_delayed_predictions_come_nothing_better_than_guessing_
     evaluate(AMRC(features="linear"), stream, delay=300, **options)
     bounds = read_records(tmp_path)["bound"].to_numpy()
     assert bounds[320:600].min() >= 0.5  # by then both classes are known
+
+
+def test_in_an_evaluation_labels_go_to_the_prediction_of_their_row_even_if_rows_are_equal(rows, tmp_path):
+    X, y = rows
+    delay = np.random.default_rng(0).integers(0, 60, 300)
+    stream = ArrayStream(np.round(X / 2), y)
+    run = evaluate(AMRC(features="linear"), stream, delay=delay, classes=[0, 1], checkpoint=tmp_path, progress=False)
+    losses = 1.0 - read_records(tmp_path)["probability"].to_numpy()
+    arrival = np.arange(300) + delay
+    arrived = [t for t in np.argsort(arrival, kind="stable") if arrival[t] < 300]
+    expected = CalibratedBound(0.95)
+    expected.update(losses[arrived], 2)
+    assert run.model.calibrated_bound_ == expected.bound(2)
 
 
 def test_waiting_rows_are_saved_and_loaded(rows, tmp_path):

@@ -65,15 +65,19 @@ def _manual_loop(model: Any, X: Matrix, y: LabelArray, delay: Indices | None, cl
     """Predict each row, then learn the labels that have arrived; return predictions, None before the first label."""
     predictions: list[Any] = []
     pending: list[tuple[int, int]] = []
+    observes = delay is not None and isinstance(model, ObservingClassifier)
     is_fitted, since = False, 0
     for t in range(len(X)):
         # The draw of a randomised rule depends on the number of rows predicted since it last learned.
         predictions.append(model.predict(X[since : t + 1])[-1] if is_fitted else None)
-        if delay is not None and is_fitted and isinstance(model, ObservingClassifier):
-            model.observe(X[t : t + 1])
+        if observes:
+            model.observe(X[t : t + 1], classes=classes, ids=[t])
         heapq.heappush(pending, (t if delay is None else t + int(delay[t]), t))
         while pending and pending[0][0] <= t:
             _, row = heapq.heappop(pending)
-            learn(model, X[row : row + 1], y[row : row + 1], classes)
+            if observes:
+                model.partial_fit(X[row : row + 1], y[row : row + 1], classes=classes, ids=[row])
+            else:
+                learn(model, X[row : row + 1], y[row : row + 1], classes)
             is_fitted, since = True, t + 1
     return predictions

@@ -18,14 +18,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftline.core.schema import Described, Schema, check_names, check_shapes, check_values, present
+from driftline.core.schema import Described, Schema, check_names, check_shapes, check_values, expected_in
 from driftline.errors import CheckpointError, Parameter
 from driftline.types import State
 from driftline.utils.atomic_write import replacing
 
 FORMAT = "driftline-model"
-VERSION = 2
-"""Version 2 renamed arrays; those of version 1 are renamed as they are read."""
+VERSION = 3
+"""Version 2 renamed arrays; those of version 1 are renamed as they are read. Version 3 added arrays."""
 HEADER = "header.json"
 SUFFIX = ".npy"
 """End of the name of each array in the archive."""
@@ -219,7 +219,7 @@ class ModelFile:
         ignored_part : str, optional
             Name of a part whose arrays the schema does not describe.
         """
-        schema = present(self.described, schema)
+        schema = expected_in(self.described, self._header["version"], schema)
         check_names(self.described, schema, ignored_part)
         check_shapes(self.described, schema)
         with _unreadable_reported():

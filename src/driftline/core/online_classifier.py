@@ -18,9 +18,9 @@ from driftline.core.features import is_feature_map
 from driftline.core.model_content import ModelContent
 from driftline.core.protocols import Learner
 from driftline.errors import CheckpointError, ConfigError, DataError
-from driftline.types import Block, LabelArray, Labels, Matrix, Predictions
+from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import check_columns, read_labels, read_rows, read_times
+from driftline.utils.validation import check_columns, read_ids, read_labels, read_rows, read_times
 
 MAX_BATCH_ROWS = 256
 """Largest number of rows passed to a learner in one call."""
@@ -103,10 +103,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         OnlineClassifier
             The estimator itself.
         """
-        with self._first_call_rolled_back_on_error():
-            for _ in self._advance(self._check_and_start(X, y, classes, timestamps)):
-                pass
+        self._learn_rows(X, y, classes, timestamps)
         return self
+
+    def _learn_rows(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> None:
+        """Check rows, then learn them in order; a learner that does not match late labels ignores the ids."""
+        with self._first_call_rolled_back_on_error():
+            for _ in self._advance(self._check_and_start(X, y, classes, timestamps, ids)):
+                pass
 
     @contextmanager
     def _first_call_rolled_back_on_error(self) -> Iterator[None]:
@@ -119,20 +123,27 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 self.__dict__ = before
             raise
 
-    def _check_and_start(self, X: Any, y: Any, classes: Any, timestamps: Any) -> Block:
+    def _check_and_start(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> Block:
         """Return a checked block of rows, and build the learner if it is the first block; learns nothing."""
         fresh = not hasattr(self, "_learner")
         block = self._read(X, y, timestamps, fresh=fresh)
+        if ids is not None:
+            block = replace(block, ids=read_ids(ids, len(block.rows)))
         expected = block.labels[:0] if classes is None else np.unique(read_labels(classes, name="classes"))
         if fresh:
             ClassList(expected).check(block.labels)
             self._start(X, block.rows, expected)
-        elif expected.size and not np.isin(expected, self._classes.labels).all():
+        else:
+            self._check_expected(expected)
+        return block
+
+    def _check_expected(self, expected: LabelArray) -> None:
+        """Raise DataError if classes are announced that were not announced at the first call."""
+        if expected.size and not np.isin(expected, self._classes.labels).all():
             raise DataError(
                 f"classes {expected.tolist()} must be among those of the first call, {self._classes.labels.tolist()}; "
                 "omit `classes`: new classes are added when their first row is learned"
             )
-        return block
 
     def prequential(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Predictions:
         """Predict, then learn, row by row.
@@ -213,7 +224,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 positions = self._leading_positions(labels[start : start + batch_rows])
                 part = slice(start, start + len(positions))
                 with defer_interrupt():  # so that all parts of the model learn these rows, or none
-                    predictions = learner.predict_then_learn(block.rows[part], positions, elapsed[part])
+                    predictions = self._predict_then_learn(block.part(part), positions, elapsed[part])
                     start = part.stop
                     self._classes.add(labels[start - 1])
                     time = block.times[start - 1]
@@ -221,6 +232,10 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 yield predictions
 
         return advance()
+
+    def _predict_then_learn(self, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
+        """Let the learner predict and learn a batch of rows."""
+        return self._learner.predict_then_learn(block.rows, positions, elapsed)
 
     def _leading_positions(self, labels: list[Any]) -> Labels:
         """Return the positions of the labels before the first new class; if that comes first, its position alone."""

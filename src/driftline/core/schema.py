@@ -57,6 +57,8 @@ class ArraySpec:
         What the condition asks for, to complete "expected values that …".
     is_optional : bool, default=False
         Whether the array may be missing, together with all other optional ones of its part.
+    since : int, default=1
+        Version of the format of model files that introduced the array.
     """
 
     shape: tuple[int | Length, ...]
@@ -68,6 +70,7 @@ class ArraySpec:
     condition: Callable[[NDArray[Any]], bool] | None = None
     meaning: str = ""
     is_optional: bool = False
+    since: int = 1
 
     @property
     def allows_inf(self) -> bool:
@@ -117,10 +120,17 @@ def nested_schema(parts: Mapping[str, Schema]) -> Schema:
     return {f"{part}/{name}": spec for part, schema in parts.items() for name, spec in schema.items()}
 
 
-def present(names: Collection[str], schema: Schema) -> Schema:
-    """Return the schema without the optional arrays of those parts of which a file has none."""
+def expected_in(names: Collection[str], version: int, schema: Schema) -> Schema:
+    """Return the part of a schema that applies to a file with these arrays and this version of the format.
+
+    It lacks the arrays that later versions introduced, and the optional arrays of parts of which the file has none.
+    """
     parts = {name.rpartition("/")[0] for name in names if name in schema}
-    return {name: spec for name, spec in schema.items() if not spec.is_optional or name.rpartition("/")[0] in parts}
+    return {
+        name: spec
+        for name, spec in schema.items()
+        if spec.since <= version and (not spec.is_optional or name.rpartition("/")[0] in parts)
+    }
 
 
 def check_names(names: Collection[str], schema: Schema, ignored_part: str | None = None) -> None:

@@ -10,6 +10,7 @@ from driftline.core.columns import RunningColumns
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.learner import EnsembleLearner
+from driftline.ensemble.pending_rows import PendingRows
 from driftline.ensemble.plan import SpacePlan
 from driftline.ensemble.space import Space
 
@@ -26,7 +27,9 @@ def assemble_ensemble(
         n_features = count_features(features, columns.prepare(np.zeros((1, n_columns))))
         spaces.append(Space(plan, features, n_features, [seed, i]))
     column_filters = ColumnFilters(n_columns, tuple(range(parameters["order"] + 1)))
-    return EnsembleLearner(columns, spaces, column_filters, parameters["coverage"])
+    n_members = sum(len(plan.members) for plan in plans)
+    pending = PendingRows(n_columns, n_members, parameters["expire_after_labels"], parameters["expire_after_time"])
+    return EnsembleLearner(columns, spaces, column_filters, pending, parameters["coverage"])
 
 
 def n_bytes_of_ensemble(plans: tuple[SpacePlan, ...], n_columns: int, n_components: int, n_classes: int) -> int:

@@ -12,16 +12,19 @@ from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemb
 from driftline.ensemble.drift import drift_table
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import SpacePlan, default_plan
-from driftline.errors import ConfigError, MissingExtraError
+from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.paper import PaperAMRC
-from driftline.types import Matrix
+from driftline.types import Block, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import (
+    check_columns,
     checked_random_state,
     flag,
     one_of,
+    read_ids,
     read_labels,
     read_rows,
+    read_times,
     real_number,
     whole_number,
 )
@@ -53,6 +56,12 @@ class AMRC(BoundedClassifier):
     deterministic : bool, default=True
         Whether `predict` returns the most probable label or draws one from the randomised rule, to which
         the bounds apply. (The deterministic rule errs at most twice as often.)
+    expire_after_labels : int, default=100000
+        Number of labels after which an observed row is given up: if so many other labels have been learned since it
+        was observed, its own no longer counts as late, but as that of a row that was not observed.
+    expire_after_time : float, optional
+        The same for time, in the unit of the timestamps: an observed row is given up when a row is learned whose time
+        is later by more than this. By default, or without timestamps, there is no such limit.
     random_state : int, RandomState or None, default=0
         Seed of the Fourier features, of the draws from the store and of the randomised rule.
 
@@ -82,6 +91,8 @@ class AMRC(BoundedClassifier):
         bound, and number of times that the memory was cut.
     n_waiting_ : int
         Number of observed rows whose labels have not arrived.
+    n_expired_ : int
+        Number of observed rows that were given up, because their labels did not arrive in time.
     n_missing_ : int
         Number of missing values replaced by their column's running mean.
     n_void_ : int
@@ -112,6 +123,8 @@ class AMRC(BoundedClassifier):
         scaling: str = "running",
         coverage: float = 0.95,
         deterministic: bool = True,
+        expire_after_labels: int = 100_000,
+        expire_after_time: float | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.features = features
@@ -120,6 +133,8 @@ class AMRC(BoundedClassifier):
         self.scaling = scaling
         self.coverage = coverage
         self.deterministic = deterministic
+        self.expire_after_labels = expire_after_labels
+        self.expire_after_time = expire_after_time
         self.random_state = random_state
 
     @classmethod
@@ -146,7 +161,12 @@ class AMRC(BoundedClassifier):
     @property
     def n_waiting_(self) -> int:
         """Number of observed rows whose labels have not arrived."""
-        return self._ensemble.n_waiting
+        return self._started_ensemble.n_waiting
+
+    @property
+    def n_expired_(self) -> int:
+        """Number of observed rows that were given up."""
+        return self._started_ensemble.n_expired
 
     @property
     def members_(self) -> np.ndarray[Any, np.dtype[np.void]]:
@@ -167,34 +187,93 @@ class AMRC(BoundedClassifier):
         table["cuts"] = np.concatenate([space.n_cuts for space in learner.spaces])
         return table
 
-    def observe(self, X: Any, classes: Any = None) -> Self:
-        """Predict rows whose labels will arrive later, and keep the predictions until `partial_fit` gets the labels.
-
-        The bounds are then calibrated by these predictions, so that they include the effect of the delay. The weights
-        of the members depend on these predictions and on the members' predictions when the label arrives; whichever of
-        the two gives better weights counts more. `partial_fit` identifies observed rows by their values. While some
-        observed rows wait for their labels, other rows are learned, but do not change the weights and the bounds. At
-        most 100,000 rows wait for their labels; when there are more, the oldest are forgotten.
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None, ids: Any = None) -> Self:
+        """Continue to learn, from the rows of X in order.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
+        X, y
+            As in `fit`.
         classes : array-like, optional
-            The expected classes, if nothing was learned yet.
+            At the first call: the expected classes. Other classes are added when their first row is learned.
+        timestamps
+            As in `fit`.
+        ids : array-like of shape (n_samples,), optional
+            The ids that were given to `observe`. A row whose id is not waiting counts as a row that was not observed.
 
         Returns
         -------
         AMRC
             The estimator itself.
         """
-        with self._first_call_rolled_back_on_error():
-            if classes is not None and not self.__sklearn_is_fitted__():
-                self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
-            rows = self._read_fitted(X).copy()
-            with defer_interrupt():
-                self._ensemble.observe(rows)
+        self._learn_rows(X, y, classes, timestamps, ids)
         return self
+
+    def observe(self, X: Any, classes: Any = None, ids: Any = None, timestamps: Any = None) -> Self:
+        """Predict rows whose labels will arrive later, and keep the predictions until `partial_fit` gets the labels.
+
+        The bounds are then calibrated by these predictions, so that they include the effect of the delay. The weights
+        of the members depend on these predictions and on the members' predictions when the label arrives; whichever of
+        the two gives better weights counts more.
+
+        `partial_fit` finds rows that were observed with ids by their ids, and learns the values that were observed. It
+        finds the others by their values, in single or double precision; the first among equal rows. All other rows
+        count as rows whose label arrives at once, also while observed rows wait for their labels.
+
+        Observed rows are given up after `expire_after_labels` labels or `expire_after_time`. At most 100,000 rows wait
+        for their labels; when there are more, the oldest are given up. `n_expired_` counts rows that were given up.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        classes : array-like, optional
+            The expected classes, at the first call. Before any class is known there is no prediction to keep: when the
+            labels of such rows arrive, weights and bounds do not change.
+        ids : array-like of shape (n_samples,), optional
+            Numbers or texts by which `partial_fit` finds the rows. No two waiting rows may have the same id.
+        timestamps : array-like of shape (n_samples,), optional
+            Times of the instances, as in `fit`; by default, and at the earliest, the time of the last row learned or
+            observed.
+
+        Returns
+        -------
+        AMRC
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(features="linear").partial_fit([[0.0], [1.0]], ["no", "yes"])
+        >>> model.observe([[0.2], [0.9]], ids=["order 1", "order 2"]).n_waiting_
+        2
+        >>> model.partial_fit([[0.9]], ["yes"], ids=["order 2"]).n_waiting_
+        1
+        """
+        with self._first_call_rolled_back_on_error():
+            expected = np.empty(0) if classes is None else np.unique(read_labels(classes, name="classes"))
+            rows = read_rows(X).copy()
+            if hasattr(self, "_learner"):
+                self._check_expected(expected)
+                check_columns(self, X)
+            else:
+                self._start(X, rows, expected)
+            known = None if ids is None else read_ids(ids, len(rows))
+            times = self._observation_times(timestamps, len(rows))
+            with defer_interrupt():
+                self._started_ensemble.observe(rows, known, times)
+        return self
+
+    def _observation_times(self, timestamps: Any, n_rows: int) -> Vector:
+        """Return the times of observed rows: those given, but not before the last row learned; NaN if unknown."""
+        last_time = np.nan if self._last_time is None else self._last_time
+        if timestamps is not None and self._last_time is None and self._learner.n_steps:
+            raise DataError("timestamps were not given when the model learned; omit them here too")
+        return np.fmax(read_times(timestamps, n_rows, None), last_time)
+
+    def _predict_then_learn(self, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
+        learner = self._started_ensemble
+        return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times)
 
     def add_columns(self, columns: int | Sequence[str]) -> Self:
         """Add columns that start in mid-stream, after the existing ones.
@@ -289,9 +368,15 @@ class AMRC(BoundedClassifier):
 
     @property
     def _ensemble(self) -> EnsembleLearner:
-        learner = self._fitted
-        assert isinstance(learner, EnsembleLearner)
-        return learner
+        check_is_fitted(self)
+        return self._started_ensemble
+
+    @property
+    def _started_ensemble(self) -> EnsembleLearner:
+        """The learner, which may not know any class yet."""
+        check_is_fitted(self, "_learner")
+        assert isinstance(self._learner, EnsembleLearner)
+        return self._learner
 
     def _checked_parameters(self) -> dict[str, Any]:
         given: dict[str, Any] = self.get_params(deep=False)
@@ -302,11 +387,16 @@ class AMRC(BoundedClassifier):
             raise ConfigError(f"order must be 0 or 1; got {order} (AMRC.paper has higher orders)")
         one_of("scaling", given["scaling"], ("running", "none"))
         checked_random_state(given["random_state"])
+        time = given["expire_after_time"]
         return given | {
             "n_components": whole_number("n_components", given["n_components"], at_least=1),
             "order": order,
             "coverage": real_number("coverage", given["coverage"], above=0.5, below=1.0),
             "deterministic": flag("deterministic", given["deterministic"]),
+            "expire_after_labels": whole_number("expire_after_labels", given["expire_after_labels"], at_least=1),
+            "expire_after_time": None
+            if time is None
+            else real_number("expire_after_time", time, above=0, below=np.inf),
         }
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> EnsembleLearner:

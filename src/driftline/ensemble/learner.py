@@ -11,13 +11,13 @@ import numpy as np
 from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import RunningColumns
-from driftline.core.schema import Schema, nested_schema, probabilities
+from driftline.core.schema import Schema, counts, nested_schema, probabilities
 from driftline.core.state import SavedPart, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
-from driftline.ensemble.pending_rows import PendingRow, PendingRows
+from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
 from driftline.kernels.mixing import mix_and_reweigh, mixture
-from driftline.types import Labels, Matrix, Predictions, Singles, State, Status, Vector
+from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
 
 class EnsembleLearner:
@@ -34,12 +34,19 @@ class EnsembleLearner:
         The feature spaces with their members.
     column_filters : ColumnFilters
         Filters of the raw columns, for `AMRC.drift`; predictions do not depend on them.
+    pending : PendingRows
+        The rows that were observed and have no label yet.
     coverage : float
         Share of steps at which the calibrated bound should hold.
     """
 
     def __init__(
-        self, columns: RunningColumns, spaces: list[Space], column_filters: ColumnFilters, coverage: float
+        self,
+        columns: RunningColumns,
+        spaces: list[Space],
+        column_filters: ColumnFilters,
+        pending: PendingRows,
+        coverage: float,
     ) -> None:
         self._columns = columns
         self.column_filters = column_filters
@@ -51,7 +58,7 @@ class EnsembleLearner:
         self._scheme_weights = np.tile(self.weights, (2, 1))
         self._scheme_shares = np.full(2, 0.5)
         self.n_classes = 0
-        self._pending = PendingRows()
+        self._pending = pending
 
     @property
     def n_steps(self) -> int:
@@ -67,6 +74,11 @@ class EnsembleLearner:
     def n_waiting(self) -> int:
         """Number of rows that were observed and have no label yet."""
         return len(self._pending)
+
+    @property
+    def n_expired(self) -> int:
+        """Number of rows that were observed and given up, because their labels did not arrive."""
+        return self._pending.n_expired
 
     @property
     def member_bounds(self) -> Vector:
@@ -133,81 +145,104 @@ class EnsembleLearner:
         rates = np.full(len(X), self.rate_bound)
         return self._predictions(h, bounds, rates, labels, predict_seconds=time.perf_counter() - start)
 
-    def predict_then_learn(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
-        """Predict each raw row, then learn its label; a new class must be alone in its call, and is added."""
-        if labels[0] >= self.n_classes:
-            return self._learn_new_class(X, labels, elapsed)
+    def predict_then_learn(
+        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
+    ) -> Predictions:
+        """Predict each raw row, then learn its label; a new class must be alone in its call, and is added.
+
+        Rows that were observed are found by their ids; without ids, by their values. `times` are the times of the rows,
+        by which observed rows expire.
+        """
         start = time.perf_counter()
-        pending = self._pending.find(X)
-        learned = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in self._represent(X, pending)]
+        times = np.full(len(X), np.nan) if times is None else times
+        matches = self._pending.match(X, ids, times)
+        X = matches.observed_values(X)
+        if labels[0] >= self.n_classes:
+            return self._learn_new_class(X, labels, elapsed, matches, times)
+        represented = self._represent(X, matches, times)
+        learned = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in represented]
         self.column_filters.update(X, labels, elapsed)
-        h, bounds, rates = self._update_weights(np.concatenate(learned, axis=1), labels, pending)
+        h, bounds, rates = self._update_weights(np.concatenate(learned, axis=1), labels, matches)
         predictions = self._predictions(h, bounds, rates, labels, learn_seconds=time.perf_counter() - start)
         self.mistake_bound.add(predictions)
         return predictions
 
-    def _update_weights(
-        self, members: Vector, labels: Labels, pending: list[PendingRow | None]
-    ) -> tuple[Matrix, Vector, Vector]:
+    def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> tuple[Matrix, Vector, Vector]:
         """Update the members' weights and the bounds; return the mixture and both bounds as they were before each row.
 
-        For pending rows there are two schemes of weighting members. The first uses their predictions when the row was
-        observed, which shows which members predict well in spite of the delay. The second uses their predictions now,
-        before the label is learned, which shows sooner which members have adapted to the stream. Either scheme can be
-        far better than the other. Therefore the weights are a mixture of both schemes, whose shares depend on the
-        predictions of each scheme when the row was observed. The bounds are calibrated by the mixture's predictions
-        when the row was observed.
-        While some rows are pending, rows that are not do not change weights and bounds: they may be older than labels
-        that are already learned.
+        Rows that were not observed count by the predictions made now; both weighting schemes of `_reweigh_late` then
+        continue with the weights of their mixture. A row that was observed before any class was known has no
+        prediction: it changes neither weights nor bounds, and its own bounds are 1.
         """
         n = len(labels)
-        h, bounds, rates = np.empty((n, self.n_classes)), np.empty(n), np.empty(n)
-        for t, row in enumerate(pending):
-            bounds[t], rates[t] = self.error_bound, self.rate_bound
-            this = slice(t, t + 1)
+        h, bounds, rates = np.empty((n, self.n_classes)), np.ones(n), np.ones(n)
+        for part, row in matches.parts():
             if row is None:
-                h[this] = mixture(members[this], self.weights)
-                continue
-            mix_and_reweigh(row.member_probabilities[None], labels[this], self._scheme_weights[0], h[this])
-            mix_and_reweigh(members[this], labels[this], self._scheme_weights[1], h[this])
-            mix_and_reweigh(row.scheme_probabilities[None], labels[this], self._scheme_shares, h[this])
-            self.weights = self._scheme_shares @ self._scheme_weights
-            h[t] = row.probabilities
-            self.calibration.update(1.0 - row.probabilities[labels[this]], self.n_classes)
-        if len(pending) < n:
-            rest = slice(len(pending), n)
-            mix_and_reweigh(members[rest], labels[rest], self.weights, h[rest])
-            self._scheme_weights[:] = self.weights
-            losses = 1.0 - h[rest][np.arange(n - len(pending)), labels[rest]]
-            bounds[rest], rates[rest] = self.calibration.update(losses, self.n_classes)
+                mix_and_reweigh(members[part], labels[part], self.weights, h[part])
+                self._scheme_weights[:] = self.weights
+            else:
+                h[part] = row.probabilities
+                if not row.has_prediction:
+                    continue
+                self._reweigh_late(row, members[part], labels[part])
+            losses = 1.0 - h[part][np.arange(len(h[part])), labels[part]]
+            bounds[part], rates[part] = self.calibration.update(losses, self.n_classes)
         return h, bounds, rates
 
-    def observe(self, X: Matrix) -> None:
-        """Predict raw rows and keep the predictions until their labels arrive."""
-        with self._columns_restored_on_error():
-            Z = self._columns.update(X)
-            members = self._member_probabilities(Z)
-        schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
-        for entries in zip(X, Z, members, schemes, mixture(members, self.weights), strict=True):
-            self._pending.add(PendingRow(*entries))
+    def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels) -> None:
+        """Update the weights by the label of a pending row.
 
-    def _prepare(self, X: Matrix, pending: list[PendingRow | None]) -> Matrix:
+        There are two schemes of weighting members. The first uses their predictions when the row was observed, which
+        shows which members predict well in spite of the delay. The second uses their predictions now, before the label
+        is learned, which shows sooner which members have adapted to the stream. Either scheme can be far better than
+        the other. Therefore the weights are a mixture of both schemes, whose shares depend on the predictions of each
+        scheme when the row was observed. The bounds are calibrated by the mixture's predictions when the row was
+        observed.
+        """
+        unused = np.empty((1, self.n_classes))
+        mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused)
+        mix_and_reweigh(members, labels, self._scheme_weights[1], unused)
+        mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused)
+        self.weights = self._scheme_shares @ self._scheme_weights
+
+    def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
+        """Predict raw rows and keep the predictions until their labels arrive.
+
+        Before any class is known there are no predictions, and the rows are prepared when their labels arrive.
+        """
+        self._pending.check_ids(ids)
+        n, n_members = len(X), len(self.weights)
+        if self.n_classes:
+            with self._columns_restored_on_error():
+                Z = self._columns.update(X)
+                members = self._member_probabilities(Z)
+        else:
+            Z, members = np.zeros_like(X), np.zeros((n, n_members, 0))
+        schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
+        arrays = X, Z, members, schemes, mixture(members, self.weights)
+        known = [None] * n if ids is None else ids.tolist()
+        copied = ([entry.copy() for entry in entries] for entries in zip(*arrays, strict=True))  # not views of all rows
+        rows = [PendingRow(*row, *rest) for row, *rest in zip(copied, known, times.tolist(), strict=True)]
+        self._pending.add(rows)
+
+    def _prepare(self, X: Matrix, matches: Matches) -> Matrix:
         """Return the prepared rows; those of pending rows were prepared when they were observed."""
-        if not pending:
-            return self._columns.update(X)
-        rows = zip(X, pending, strict=False)
-        first = np.array([self._columns.update(x[None])[0] if row is None else row.z for x, row in rows])
-        return np.concatenate([first, self._columns.update(X[len(pending) :])])
+        Z = np.empty_like(X)
+        for part, row in matches.parts():
+            Z[part] = row.z if row is not None and row.has_prediction else self._columns.update(X[part])
+        return Z
 
     def _member_probabilities(self, Z: Matrix) -> Vector:
         """Return the probabilities of all members for prepared rows, as (rows, members, classes)."""
         return np.concatenate([space.member_probabilities(Z) for space in self.spaces], axis=1)
 
-    def _learn_new_class(self, X: Matrix, labels: Labels, elapsed: Vector) -> Predictions:
+    def _learn_new_class(
+        self, X: Matrix, labels: Labels, elapsed: Vector, matches: Matches, times: Vector
+    ) -> Predictions:
         """Learn a row of a class not known before; its prediction is made without that class."""
         before = self.score_batch(X, labels)
         start = time.perf_counter()
-        represented = self._represent(X, self._pending.find(X))
+        represented = self._represent(X, matches, times)
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
         self.add_class()
@@ -217,14 +252,12 @@ class EnsembleLearner:
         self.mistake_bound.add(before)
         return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
 
-    def _represent(self, X: Matrix, pending: list[PendingRow | None]) -> list[tuple[Space, Singles]]:
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[tuple[Space, Singles]]:
         """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
         with self._columns_restored_on_error():
-            Z = self._prepare(X, pending)
+            Z = self._prepare(X, matches)
             represented = [(space, space.represent(Z)) for space in self.spaces]
-        for x, row in zip(X, pending, strict=False):
-            if row is not None:
-                self._pending.remove(x)
+        self._pending.remove(matches, times)
         return represented
 
     @contextmanager
@@ -266,18 +299,19 @@ class EnsembleLearner:
             "weights": self.weights,
             "scheme_weights": self._scheme_weights,
             "scheme_shares": self._scheme_shares,
+            "n_expired": np.array([self.n_expired]),
         }
         return weights | nested_state(self._parts())
 
     def schema(self) -> Schema:
         """Return what each array must be in a file; those of a custom feature map are not described."""
-        n_members, n_columns = self.weights.size, self.column_filters.origin.size
+        n_members = self.weights.size
         return {
             "weights": probabilities((n_members,)),
             "scheme_weights": probabilities((2, n_members)),
             "scheme_shares": probabilities((2,)),
-            **nested_schema({name: part.schema() for name, part in self._parts().items() if name != "pending"}),
-            **nested_schema({"pending": self._pending.schema(n_columns, n_members, self.n_classes)}),
+            "n_expired": replace(counts((1,)), since=3),
+            **nested_schema({name: part.schema() for name, part in self._parts().items()}),
         }
 
     def restore(self, state: State) -> None:
@@ -285,6 +319,7 @@ class EnsembleLearner:
         self.weights, self._scheme_weights, self._scheme_shares = (
             np.array(state[name]) for name in ("weights", "scheme_weights", "scheme_shares")
         )
+        self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
         restore_parts(self._parts(), state)
 
     def __setstate__(self, fields: dict[str, Any]) -> None:

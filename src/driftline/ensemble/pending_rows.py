@@ -1,15 +1,22 @@
 """Rows that were predicted and whose labels have not arrived yet."""
 
-from collections import Counter, deque
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
-from driftline.core.schema import ArraySpec, Length, Schema, probabilities
-from driftline.types import LARGEST_VALUE, Matrix, State, Vector
+from driftline.core.schema import ROUNDING, ArraySpec, Length, Schema, counts
+from driftline.ensemble.row_keys import MAX_ID_BYTES, ids_as_bytes, ids_from_bytes, keys_of
+from driftline.errors import DataError
+from driftline.types import LARGEST_VALUE, LabelArray, Matrix, State, Vector
 
 MAX_PENDING_ROWS = 100_000
-"""Largest number of pending rows; if there are more, the oldest are removed."""
+"""Largest number of pending rows; if there are more, the oldest are given up."""
+ARRAYS = ("x", "z", "member_probabilities", "scheme_probabilities", "probabilities")
+"""Names of the arrays of a pending row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +33,12 @@ class PendingRow:
         The predictions of the mixture with the weights of each of the two weighting schemes.
     probabilities : ndarray of shape (n_classes,)
         The prediction of the mixture.
+    id : int, float, str or None
+        The id by which the row is found; None if it is found by its values.
+    time : float
+        When the row was observed; NaN if unknown.
+    n_labels : int
+        Number of labels that had been learned when the row was observed.
     """
 
     x: Vector
@@ -33,100 +46,285 @@ class PendingRow:
     member_probabilities: Matrix
     scheme_probabilities: Matrix
     probabilities: Vector
+    id: Any = None
+    time: float = np.nan
+    n_labels: int = 0
+
+    @property
+    def has_prediction(self) -> bool:
+        """Whether a class was known when the row was observed; otherwise all probabilities are 0."""
+        return bool(self.probabilities.any())
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The pending rows that belong to a batch of labelled rows.
+
+    Attributes
+    ----------
+    rows : list
+        The pending row of each labelled row; None for a row that was not observed.
+    places : set of int
+        Places of the pending rows that were found or that expire.
+    n_expired : int
+        Number of pending rows that expire.
+    """
+
+    rows: list[PendingRow | None]
+    places: set[int]
+    n_expired: int
+
+    def parts(self) -> Iterator[tuple[slice, PendingRow | None]]:
+        """Return the batch in parts, with their pending rows.
+
+        An observed row is a part of its own; consecutive rows that were not observed are one part.
+        """
+        for observed, run in groupby(enumerate(self.rows), key=lambda entry: entry[1] is not None):
+            entries = list(run)
+            if observed:
+                yield from ((slice(t, t + 1), row) for t, row in entries)
+            else:
+                yield slice(entries[0][0], entries[-1][0] + 1), None
+
+    def observed_values(self, X: Matrix) -> Matrix:
+        """Return the labelled rows with the values that they had when they were observed."""
+        if any(row is not None for row in self.rows):
+            X = X.copy()
+            for t, row in enumerate(self.rows):
+                if row is not None:
+                    X[t] = row.x
+        return X
 
 
 class PendingRows:
-    """The pending rows, which are found by their values; among equal rows, the oldest is found first."""
+    """The pending rows, which are found by their ids if they have any, and otherwise by their values.
 
-    def __init__(self) -> None:
-        self._rows: dict[int, PendingRow] = {}
-        self._places: dict[bytes, deque[int]] = {}
-        self._n_added = 0
+    Rows are also found if they were rounded to single precision between observation and label, or are no longer so:
+    values that are equal in double precision are searched for first, then values that are equal after rounding if one
+    of the two rows is a row of single-precision numbers. Among equal rows, the oldest is found first.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns of the raw rows.
+    n_members : int
+        Number of members that predict.
+    expire_after_labels : int
+        Number of labels after whose learning a row is given up.
+    expire_after_time : float or None
+        Time after which a row is given up; None for no limit.
+    """
+
+    def __init__(
+        self, n_columns: int, n_members: int, expire_after_labels: int, expire_after_time: float | None
+    ) -> None:
+        self._n_columns, self._n_members, self._n_classes = n_columns, n_members, 0
+        self._expire_after_labels = expire_after_labels
+        self._expire_after_time = np.inf if expire_after_time is None else expire_after_time
+        self.n_expired = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._rows: OrderedDict[int, PendingRow] = OrderedDict()
+        self._keys: dict[int, tuple[bytes, bytes]] = {}
+        self._by_id: dict[Any, int] = {}
+        self._by_values: dict[bytes, list[int]] = {}
+        self._by_rounded_values: dict[bytes, list[int]] = {}
+        self._n_added = self._n_labels = 0
+        self._first_time = np.nan
+        """The time of rows that were observed before any time was known: that of the next label."""
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, row: PendingRow) -> None:
-        """Add a row; at the limit, the oldest is removed first."""
-        if len(self._rows) == MAX_PENDING_ROWS:
-            self.remove(next(iter(self._rows.values())).x)
-        self._rows[self._n_added] = row
-        self._places.setdefault(_key(row.x), deque()).append(self._n_added)
+    # Adding -------------------------------------------------------------------------------------------
+
+    def check_ids(self, ids: LabelArray | None) -> None:
+        """Raise DataError if an id occurs twice, or belongs to a row that is pending."""
+        seen: set[Any] = set()
+        for row, each in enumerate([] if ids is None else ids.tolist()):
+            if each in seen or each in self._by_id:
+                where = "an earlier row of this call" if each in seen else "a row that is still waiting for its label"
+                raise DataError(f"id {each!r} of row {row} belongs to {where}; give each row an id of its own")
+            seen.add(each)
+
+    def add(self, rows: Sequence[PendingRow]) -> None:
+        """Add rows, whose ids must be new; above the limit, the oldest rows are given up."""
+        exact, rounded = keys_of(np.array([row.x for row in rows]))
+        for row, keys in zip(rows, zip(exact, rounded, strict=True), strict=True):
+            if len(self._rows) == MAX_PENDING_ROWS:
+                self._remove(next(iter(self._rows)))
+                self.n_expired += 1
+            # Times never decrease, so that the oldest rows are the first to expire.
+            time = float(np.fmax(row.time, self._rows[next(reversed(self._rows))].time)) if self._rows else row.time
+            self._insert(replace(row, time=time, n_labels=self._n_labels), keys)
+
+    def _insert(self, row: PendingRow, keys: tuple[bytes, bytes]) -> None:
+        place, (exact, rounded) = self._n_added, keys
         self._n_added += 1
+        self._rows[place] = row
+        if row.id is not None:
+            self._by_id[row.id] = place
+            return
+        self._keys[place] = keys
+        self._by_values.setdefault(exact, []).append(place)
+        if exact != rounded:
+            self._by_rounded_values.setdefault(rounded, []).append(place)
 
-    def find(self, X: Matrix) -> list[PendingRow | None]:
-        """Return the pending row with the values of each row of X, or None.
+    # Finding and removing -----------------------------------------------------------------------------
 
-        The list ends when no pending rows are left, and can therefore be shorter than X.
+    def match(self, X: Matrix, ids: LabelArray | None, times: Vector) -> Matches:
+        """Return the pending rows of a batch of labelled rows, and those that expire meanwhile; changes nothing.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_columns)
+            The labelled rows.
+        ids : ndarray or None
+            Their ids; None to find rows by their values.
+        times : ndarray of shape (n_rows,)
+            Their times, NaN if unknown.
         """
-        found: list[PendingRow | None] = []
-        n_alike: Counter[bytes] = Counter()
-        n_left = len(self._rows)
-        for x in X:
-            if n_left == 0:
+        found: list[PendingRow | None] = [None] * len(X)
+        places: set[int] = set()
+        if not self._rows:
+            return Matches(found, places, 0)
+        n_expired = 0
+        keys = keys_of(X) if ids is None else ids.tolist()
+        oldest = iter(self._rows)
+        front = next(oldest, None)
+        for t in range(len(X) + 1):
+            while front is not None and (front in places or self._is_expired(front, t, times)):
+                n_expired += front not in places
+                places.add(front)
+                front = next(oldest, None)
+            if front is None or t == len(X):
                 break
-            key = _key(x)
-            places = self._places.get(key, ())
-            is_pending = n_alike[key] < len(places)
-            found.append(self._rows[places[n_alike[key]]] if is_pending else None)
-            n_alike[key] += is_pending
-            n_left -= is_pending
-        return found
+            place = self._by_id.get(keys[t]) if ids is not None else self._place(keys[0][t], keys[1][t], places)
+            if place is not None and place not in places:
+                places.add(place)
+                found[t] = self._widened(self._rows[place])
+        return Matches(found, places, n_expired)
 
-    def remove(self, x: Vector) -> None:
-        """Remove the first pending row with these values, which must exist."""
-        key = _key(x)
-        places = self._places[key]
-        del self._rows[places.popleft()]
-        if not places:
-            del self._places[key]
+    def _is_expired(self, place: int, t: int, times: Vector) -> bool:
+        """Return whether a row has expired before the label of row t of a batch is learned."""
+        row = self._rows[place]
+        elapsed = times[min(t, len(times) - 1)] - self._time(row, times[0])
+        return self._n_labels + t - row.n_labels >= self._expire_after_labels or elapsed > self._expire_after_time
+
+    def _time(self, row: PendingRow, next_time: float = np.nan) -> float:
+        """Return when a row was observed; `next_time` is the time of the next label."""
+        first_time = next_time if np.isnan(self._first_time) else self._first_time
+        return first_time if np.isnan(row.time) else row.time
+
+    def _place(self, exact: bytes, rounded: bytes, gone: set[int]) -> int | None:
+        """Return the place of the oldest row with the same values that is not in `gone`; None if there is none."""
+        similar = self._by_values.get(rounded, ()) if exact != rounded else self._by_rounded_values.get(exact, ())
+        for places in (self._by_values.get(exact, ()), similar):
+            for place in places:
+                if place not in gone:
+                    return place
+        return None
+
+    def remove(self, matches: Matches, times: Vector) -> None:
+        """Remove rows whose labels have been learned and rows that have expired, and count the labels."""
+        for place in matches.places:
+            self._remove(place)
+        self.n_expired += matches.n_expired
+        self._n_labels += len(matches.rows)
+        if np.isnan(self._first_time):
+            self._first_time = float(times[0])
+
+    def _remove(self, place: int) -> None:
+        row = self._rows.pop(place)
+        if row.id is not None:
+            del self._by_id[row.id]
+            return
+        exact, rounded = self._keys.pop(place)
+        for index, key in ((self._by_values, exact), (self._by_rounded_values, rounded)):
+            places = index.get(key, [])
+            if place in places:
+                places.remove(place)
+                if not places:
+                    del index[key]
+
+    # Classes and columns that are added -----------------------------------------------------------------
 
     def add_class(self) -> None:
-        """Add the class with probability 0 to all pending rows."""
-        grown = ((0, 0), (0, 1))
-        self._rows = {
-            place: replace(
-                row,
-                member_probabilities=np.pad(row.member_probabilities, grown),
-                scheme_probabilities=np.pad(row.scheme_probabilities, grown),
-                probabilities=np.pad(row.probabilities, (0, 1)),
-            )
-            for place, row in self._rows.items()
-        }
+        """Add a class, which has probability 0 in all pending rows."""
+        self._n_classes += 1
 
     def add_columns(self, n: int) -> None:
         """Add n columns to all pending rows: missing in the raw row, 0 in the prepared one."""
-        pending = list(self._rows.values())
-        self._rows, self._places = {}, {}
-        for row in pending:
-            self.add(replace(row, x=np.pad(row.x, (0, n), constant_values=np.nan), z=np.pad(row.z, (0, n))))
+        self._n_columns += n
+
+    def _widened(self, row: PendingRow) -> PendingRow:
+        """Return a row with all columns and classes."""
+        x, z, members, schemes, h = (self._padded(name, getattr(row, name)) for name in ARRAYS)
+        return replace(row, x=x, z=z, member_probabilities=members, scheme_probabilities=schemes, probabilities=h)
+
+    def _padded(self, name: str, array: Vector) -> Vector:
+        """Return an array of pending rows with all columns or classes: those that were added later are filled."""
+        length = self._n_columns if name in ("x", "z") else self._n_classes
+        n_added = length - array.shape[-1]
+        added = np.full((*array.shape[:-1], n_added), np.nan if name == "x" else 0.0)
+        return np.concatenate([array, added], axis=-1) if n_added else array
+
+    # State --------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        """Return the arrays that `restore` needs; none if no row is pending."""
+        """Return the arrays that `restore` needs, with one entry for each row; none if no row is pending."""
         if not self._rows:
             return {}
-        return {name: np.array([getattr(row, name) for row in self._rows.values()]) for name in PendingRow.__slots__}
+        rows = list(self._rows.values())
+        return {name: self._stacked(name, rows) for name in ARRAYS} | {
+            "ids": ids_as_bytes([row.id for row in rows]),
+            "times": np.array([self._time(row) for row in rows]),
+            "ages": np.array([self._n_labels - row.n_labels for row in rows]),
+        }
 
-    def schema(self, n_columns: int, n_members: int, n_classes: int) -> Schema:
+    def _stacked(self, name: str, rows: list[PendingRow]) -> Vector:
+        """Return one of the arrays of all rows as one array."""
+        arrays = (getattr(row, name) for row in rows)
+        runs = groupby(arrays, key=lambda array: array.shape)  # of equal numbers of columns and classes
+        return np.concatenate([self._padded(name, np.array(list(run))) for _, run in runs])
+
+    def schema(self) -> Schema:
         """Return what each array must be in a file; a file without pending rows has none of them."""
-        n = Length("rows", MAX_PENDING_ROWS, at_least=1)
+        n, c = Length("rows", MAX_PENDING_ROWS, at_least=1), self._n_classes
         schema = {
-            "x": ArraySpec((n, n_columns), low=-LARGEST_VALUE, high=LARGEST_VALUE, allows_nan=True),
-            "z": ArraySpec((n, n_columns), low=-LARGEST_VALUE, high=LARGEST_VALUE),
-            "member_probabilities": probabilities((n, n_members, n_classes)),
-            "scheme_probabilities": probabilities((n, 2, n_classes)),
-            "probabilities": probabilities((n, n_classes)),
+            "x": ArraySpec((n, self._n_columns), low=-LARGEST_VALUE, high=LARGEST_VALUE, allows_nan=True),
+            "z": ArraySpec((n, self._n_columns), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "member_probabilities": _predictions((n, self._n_members, c)),
+            "scheme_probabilities": _predictions((n, 2, c)),
+            "probabilities": _predictions((n, c)),
+            "ids": ArraySpec((n, Length("bytes", MAX_ID_BYTES, at_least=1)), np.uint8, since=3),
+            "times": ArraySpec((n,), allows_nan=True, since=3),
+            "ages": replace(counts((n,)), since=3),
         }
         return {name: replace(spec, is_optional=True) for name, spec in schema.items()}
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned."""
-        self._rows, self._places = {}, {}
-        columns = [state[name].astype(np.float64) for name in PendingRow.__slots__] if state else []
-        for entries in zip(*columns, strict=True):
-            self.add(PendingRow(*entries))
+        """Continue from what `state` returned; older model files have no ids, times and ages."""
+        self._clear()
+        if not state:
+            return
+        n = len(state["x"])
+        arrays = [state[name].astype(np.float64) for name in ARRAYS]
+        ids = ids_from_bytes(state["ids"]) if "ids" in state else [None] * n
+        times = state["times"].astype(np.float64).tolist() if "times" in state else [np.nan] * n
+        ages = state["ages"].tolist() if "ages" in state else [0] * n
+        keys = zip(*keys_of(arrays[0]), strict=True)
+        rows = ([array.copy() for array in entries] for entries in zip(*arrays, strict=True))
+        for row, row_keys, *rest in zip(rows, keys, ids, times, [-age for age in ages], strict=True):
+            self._insert(PendingRow(*row, *rest), row_keys)
 
 
-def _key(x: Vector) -> bytes:
-    """Return bytes that are equal for rows of equal values, regardless of the sign of a 0 and the bits of a NaN."""
-    return np.where(np.isnan(x), np.nan, x + 0.0).tobytes()
+def _predictions(shape: tuple[int | Length, ...]) -> ArraySpec:
+    """Return the description of probabilities, which are all 0 if no class was known when a row was observed."""
+
+    def are_predictions(array: Vector) -> bool:
+        totals = array.sum(axis=-1)
+        return bool(np.all((np.abs(totals - 1.0) <= ROUNDING) | (totals == 0.0)))
+
+    return ArraySpec(shape, low=0.0, high=1.0, condition=are_predictions, meaning="sum to 1 or are 0")

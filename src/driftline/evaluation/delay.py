@@ -137,7 +137,7 @@ class PendingLabels:
         heapq.heappush(self.heap, (due, row, block.rows[0].copy(), block.labels[0], float(block.times[0])))
 
     def pop_due(self, now: float) -> Block | None:
-        """Remove and return the rows whose labels have arrived, in the order of arrival.
+        """Remove and return the rows whose labels have arrived, in the order of arrival; their ids are their positions.
 
         Times never decrease: a row that is older than one already learned gets the time of that one.
         """
@@ -149,4 +149,5 @@ class PendingLabels:
         times = np.maximum.accumulate([self.latest, *(entry[4] for entry in arrived)])[1:]
         self.latest = times[-1]
         labels: LabelArray = np.array([entry[3] for entry in arrived])
-        return Block(np.array([entry[2] for entry in arrived]), labels, times)
+        ids = np.array([entry[1] for entry in arrived])
+        return Block(np.array([entry[2] for entry in arrived]), labels, times, ids)

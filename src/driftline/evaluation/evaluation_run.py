@@ -167,7 +167,7 @@ class EvaluationRun:
             waiting[t] = len(pending)
             pending.has_waited |= len(pending) > 0
             predictions.append(replace(self._classifier.assess(row, pending.asked), learn_seconds=np.array([seconds])))
-            self._classifier.observe(row)
+            self._classifier.observe(replace(row, ids=np.array([first + t])))
             pending.asked += 1
             pending.push(schedule.due(first + t, row_time), first + t, row)
         # Labels that have arrived by now are learned here rather than before the next row, so that a run that ends

@@ -29,8 +29,13 @@ class PrequentialClassifier(Protocol):
 class ObservingClassifier(Protocol):
     """A classifier that must be told which rows were predicted, if their labels arrive later."""
 
-    def observe(self, X: Matrix, classes: Any = None) -> Any:
+    def observe(self, X: Matrix, classes: Any = None, ids: Any = None, timestamps: Any = None) -> Any:
         """Register rows whose labels arrive later; `classes` are the expected classes, if nothing was learned yet."""
+
+    def partial_fit(
+        self, X: Matrix, y: LabelArray, classes: Any = None, timestamps: Any = None, ids: Any = None
+    ) -> Any:
+        """Learn from the rows in order; `ids` are those that were given to `observe`."""
 
 
 class ModelAdapter(Protocol):
@@ -76,13 +81,15 @@ class PrequentialAdapter:
 
     def observe(self, block: Block) -> None:
         """Register rows that were predicted and whose labels arrive later."""
-        is_ready = self._classes is not None or hasattr(self._model, "classes_")
-        if is_ready and isinstance(self._model, ObservingClassifier):
-            self._model.observe(block.rows, classes=self._classes)
+        if isinstance(self._model, ObservingClassifier):
+            times = _if_known(block.times)
+            self._model.observe(block.rows, classes=self._classes, ids=block.ids, timestamps=times)
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order."""
-        self._model.partial_fit(block.rows, block.labels, classes=self._classes, timestamps=_if_known(block.times))
+        options = {"ids": block.ids} if isinstance(self._model, ObservingClassifier) else {}
+        times = _if_known(block.times)
+        self._model.partial_fit(block.rows, block.labels, classes=self._classes, timestamps=times, **options)
 
 
 def _if_known(times: Vector) -> Vector | None:

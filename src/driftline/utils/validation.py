@@ -1,5 +1,7 @@
 """Checks of arguments and data, made before a model changes; they raise ConfigError or DataError."""
 
+import json
+import math
 from datetime import date
 from typing import Any
 
@@ -16,6 +18,9 @@ LARGEST_COUNT = 2**31 - 1
 """Largest allowed value of a parameter that is a whole number."""
 MAX_TIME_GAP = 1e15
 """Longest allowed time between two instances: its powers in the filters are still finite."""
+
+MAX_ID_LENGTH = 256
+"""Largest number of characters of an id, as JSON."""
 
 
 def whole_number(name: str, value: Any, *, at_least: int) -> int:
@@ -172,6 +177,23 @@ def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArra
     if n_rows is not None and labels.size != n_rows:
         raise DataError(f"X has {n_rows} rows and y {labels.size} labels; each row needs one label")
     return labels
+
+
+def read_ids(ids: Any, n_rows: int) -> LabelArray:
+    """Return ids of rows as a vector of Python numbers and texts; raise DataError if they are not `n_rows` of these."""
+    listed = ids.tolist() if hasattr(ids, "tolist") else ids
+    if not isinstance(listed, list | tuple | range) or len(listed) != n_rows:
+        count = f"{len(listed)} ids" if isinstance(listed, list | tuple | range) else repr(ids)
+        raise DataError(f"ids must be a sequence of {n_rows} numbers or texts, one for each row of X; got {count}")
+    plain = [each.item() if isinstance(each, np.generic) else each for each in listed]
+    for row, each in enumerate(plain):
+        if isinstance(each, bool) or not isinstance(each, int | float | str) or each != each:  # noqa: PLR0124  # NaN
+            raise DataError(f"id of row {row} is {each!r}; expected a number or text: convert other ids to text")
+        if isinstance(each, float) and not math.isfinite(each):
+            raise DataError(f"id of row {row} is {each!r}; expected a finite number or text")
+        if len(json.dumps(each)) > MAX_ID_LENGTH:
+            raise DataError(f"id of row {row} has more than {MAX_ID_LENGTH} characters; use a shorter one")
+    return np.fromiter(plain, dtype=object, count=n_rows)
 
 
 def read_times(timestamps: Any, n_rows: int, last: float | None) -> Vector:

@@ -49,6 +49,8 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         Whether other rows are predicted before the label of a row arrives. If True, each predicted row is pending until
         its label arrives, and the bounds take the delay into account. If False, the bounds assume that each label
         arrives before the next row is predicted.
+    expire_after_labels : int, default=100000
+        Number of labels after which a pending row is given up, if its own label was not among them.
     seed : int or None, default=0
         Seed of the Fourier features, of the rows sampled from the store and of the randomised rule.
 
@@ -80,6 +82,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         coverage: float = 0.95,
         deterministic: bool = True,
         late_labels: bool = False,
+        expire_after_labels: int = 100_000,
         seed: int | None = 0,
     ) -> None:
         self.features = features
@@ -89,6 +92,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         self.coverage = coverage
         self.deterministic = deterministic
         self.late_labels = late_labels
+        self.expire_after_labels = expire_after_labels
         self.seed = seed
         model = ensemble.AMRC(
             features=features,
@@ -97,6 +101,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
             scaling=scaling,
             coverage=coverage,
             deterministic=deterministic,
+            expire_after_labels=expire_after_labels,
             random_state=seed,
         )
         self._named = NamedAMRC(model, late_labels=late_labels)
@@ -271,3 +276,8 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
     def n_waiting(self) -> int:
         """Number of pending rows: predicted, with labels that have not arrived; 0 without `late_labels`."""
         return self._named.n_waiting
+
+    @property
+    def n_expired(self) -> int:
+        """Number of pending rows that were given up, because their labels did not arrive; 0 without `late_labels`."""
+        return self._named.n_expired

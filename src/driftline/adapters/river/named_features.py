@@ -1,6 +1,8 @@
 """AMRC for features by name and labels of any type."""
 
 import warnings
+from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ from sklearn.base import clone
 
 from driftline.adapters.river.feature_rows import FeatureRows
 from driftline.ensemble import AMRC
+from driftline.ensemble.pending_rows import MAX_PENDING_ROWS
 from driftline.errors import DataError
 from driftline.types import Matrix
 from driftline.utils.interrupts import defer_interrupt
@@ -15,9 +18,9 @@ from driftline.utils.interrupts import defer_interrupt
 Features = dict[Any, Any]
 
 UNEXPECTED_LABEL = (
-    "a label arrived for a row that is not pending: the row is learned, but does not count for the bounds. With "
-    "late_labels=True, predict each row once, then learn it with the same values; a transformer that learns in between "
-    "changes them (AMRC needs no scaler)"
+    "a label arrived for a row that is not pending: it counts as a label that arrives at once, and if it is late, the "
+    "bounds become too small. With late_labels=True, predict each row once, then learn it with the same values; a "
+    "transformer that learns in between changes them (AMRC needs no scaler)"
 )
 
 
@@ -41,8 +44,9 @@ class NamedAMRC:
         self._late_labels = late_labels
         self._positions: dict[Any, Any] = {}
         """Position of each label, as an array of length 1 for `partial_fit`."""
-        self._n_early = 0
-        """Number of rows predicted before any class was known, which cannot be pending; -1 after the warning."""
+        self._early: deque[Features] = deque(maxlen=MAX_PENDING_ROWS)
+        """Rows predicted before any class was known; they are pending as soon as the columns are known."""
+        self._has_warned = False
 
     # Learning -----------------------------------------------------------------------------------------
 
@@ -90,27 +94,32 @@ class NamedAMRC:
 
     def _learn_known(self, rows: Matrix, positions: Any) -> None:
         """Learn rows by the positions of their labels."""
-        n_pending = self.n_waiting if self._late_labels else 0
+        if self._early:
+            self._observe_early()
+        n_pending, n_before = self._counts()
         try:
             self.model.partial_fit(rows, positions)
         except DataError:
             self.rows.check(rows)  # raises an error with the name of the feature
             raise
-        if self._late_labels:
-            self._warn_of_unexpected_labels(len(rows), n_pending)
+        self._early.clear()
+        n_found = n_before - self._counts()[1]
+        if n_pending and n_found < len(rows) and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(UNEXPECTED_LABEL, stacklevel=4)
 
     # Prediction ---------------------------------------------------------------------------------------
 
     def call_for_row(self, method: str, x: Features) -> Any:
         """Return the result of a prediction method for a row; None if no class is known."""
         if not self.labels:
-            return self._count_early(1)
+            return self._keep_early([x])
         return self._call(method, self._row(x, adds_columns=self._late_labels))[0]
 
     def call_for_table(self, method: str, X: Any) -> Any:
         """Return the results of a prediction method for a table; None if it has no rows, or no class is known."""
         if not self.labels or not len(_table(X)):
-            return self._count_early(len(_table(X)))
+            return self._keep_early(_table(X).to_dict("records") if self._late_labels else [])
         rows = self._rows_of(X, adds_columns=self._late_labels)
         if not self._late_labels:
             return self._call(method, rows)
@@ -131,23 +140,36 @@ class NamedAMRC:
     @property
     def n_waiting(self) -> int:
         """Number of pending rows."""
-        return self.model.n_waiting_ if self.labels else 0
+        return self.model.n_waiting_ if self.labels else len(self._early)
 
-    def _count_early(self, n_rows: int) -> None:
-        """Count rows that cannot be pending, because no class is known."""
-        if self._late_labels and not self.labels and self._n_early >= 0:
-            self._n_early += n_rows
+    @property
+    def n_expired(self) -> int:
+        """Number of pending rows that were given up."""
+        return self.model.n_expired_ if self.labels else 0
 
-    def _warn_of_unexpected_labels(self, n_rows: int, n_pending: int) -> None:
-        """Warn, once, if rows were learned that should have been pending and were not; `n_pending` were before."""
-        n_unexpected = n_rows - (n_pending - self.n_waiting)
-        if self._n_early < 0:
-            return
-        if n_pending and n_unexpected > self._n_early:
-            self._n_early = -1
-            warnings.warn(UNEXPECTED_LABEL, stacklevel=5)
-        else:
-            self._n_early = max(self._n_early - n_unexpected, 0)
+    def _keep_early(self, rows: Iterable[Features]) -> None:
+        """Keep rows that are predicted before any class is known."""
+        if self._late_labels and not self.labels:
+            self._early.extend(dict(x) for x in rows if hasattr(x, "keys"))
+
+    def _observe_early(self) -> None:
+        """Let the model observe the early rows; those with values that cannot be used are left out."""
+        rows = []
+        for x in self._early:
+            try:
+                row = self.rows.of(x)
+                self.rows.check(row)
+            except DataError:
+                continue
+            rows.append(row)
+        if rows:
+            self.model.observe(np.concatenate(rows))
+
+    def _counts(self) -> tuple[int, int]:
+        """Return the number of pending rows, and of pending rows and those given up; 0 without late labels."""
+        if not self._late_labels or not hasattr(self.model, "n_waiting_"):
+            return 0, 0
+        return self.model.n_waiting_, self.model.n_waiting_ + self.model.n_expired_
 
     # Columns ------------------------------------------------------------------------------------------
 
