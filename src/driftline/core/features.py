@@ -11,6 +11,10 @@ from driftline.kernels.representation import represent
 from driftline.types import LARGEST_VALUE, Matrix, Singles, State
 
 
+LARGEST_NORMAL = 40.0
+"""No standard normal number that is drawn is so large."""
+
+
 @runtime_checkable
 class FeatureMap(Protocol):
     """Maps instances to feature vectors.
@@ -153,7 +157,8 @@ class FourierMap:
 
     def schema(self) -> Schema:
         """Return what the array must be in a file."""
-        return {"directions": ArraySpec(self._directions.shape)}
+        largest = LARGEST_NORMAL * self._scale
+        return {"directions": ArraySpec(self._directions.shape, low=-largest, high=largest)}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
