@@ -10,7 +10,6 @@ from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.kernels.representation import represent
 from driftline.types import LARGEST_VALUE, Matrix, Singles, State
 
-
 LARGEST_NORMAL = 40.0
 """No standard normal number that is drawn is so large."""
 
