@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.bounded_classifier import BoundedClassifier
 from driftline.core.features import FeatureMap, is_feature_map
+from driftline.core.state import independent_copy
 from driftline.ensemble.construction import assemble_ensemble
 from driftline.ensemble.drift import drift_table
 from driftline.ensemble.learner import EnsembleLearner
@@ -87,6 +88,11 @@ class AMRC(BoundedClassifier):
     n_void_ : int
         Number of steps with a label of a class not known before; for these steps the bound is void.
 
+    Notes
+    -----
+    Any number of threads may predict, and read bounds and other attributes, while one thread learns. Each call uses the
+    model as it was before or after a batch of up to 256 rows. Threads that learn wait for one another.
+
     Examples
     --------
     >>> from driftline import AMRC
@@ -101,6 +107,7 @@ class AMRC(BoundedClassifier):
     ((3,), True)
     """
 
+    _learner: EnsembleLearner
     _also_reads = (PaperAMRC,)
 
     def __init__(
@@ -188,12 +195,13 @@ class AMRC(BoundedClassifier):
         AMRC
             The estimator itself.
         """
-        with self._first_call_rolled_back_on_error():
+        with self._lock, self._first_call_rolled_back_on_error():
             if classes is not None and not self.__sklearn_is_fitted__():
                 self._start(X, read_rows(X), np.unique(read_labels(classes, name="classes")))
-            rows = self._read_fitted(X).copy()
+            rows = self._current._read_columns(X).copy()
             with defer_interrupt():
-                self._ensemble.observe(rows)
+                self._learner.observe(rows)
+                self._replace_learner(self._learner)
         return self
 
     def add_columns(self, columns: int | Sequence[str]) -> Self:
@@ -220,12 +228,13 @@ class AMRC(BoundedClassifier):
         >>> model.add_columns(1).partial_fit([[0.0, 3.5]], ["no"]).n_features_in_
         2
         """
-        names = self._new_names(columns)
-        n = whole_number("columns", columns, at_least=1) if names is None else len(names)
-        with defer_interrupt():
-            self._widen(n)
-            if names is not None:
-                self.feature_names_in_ = np.array([*self.feature_names_in_, *names], dtype=object)
+        with self._lock, defer_interrupt():
+            names = self._new_names(columns)
+            if names is None:
+                self._widen(whole_number("columns", columns, at_least=1))
+            else:
+                names_in = np.array([*self.feature_names_in_, *names], dtype=object)
+                self._widen(len(names), feature_names_in_=names_in)
         return self
 
     def _new_names(self, columns: Any) -> list[str] | None:
@@ -240,9 +249,10 @@ class AMRC(BoundedClassifier):
             raise ConfigError(f"columns must be new names, because the existing columns have names; got {columns!r}")
         return names
 
-    def _widen(self, n: int) -> None:
-        self._ensemble.add_columns(n)
-        self.n_features_in_ += n
+    def _widen(self, n: int, **attributes: Any) -> None:
+        learner = independent_copy(self._learner)
+        learner.add_columns(n)
+        self._replace_learner(learner, n_features_in_=self.n_features_in_ + n, **attributes)
 
     def drift(self, *, columns: Sequence[str] | None = None, as_frame: bool = False) -> Any:
         """Return how the mean of each column moves in each class, the largest surprise first.
@@ -273,12 +283,13 @@ class AMRC(BoundedClassifier):
         >>> AMRC(features="linear").fit(X, y).drift()[["label", "feature"]][:2].tolist()
         [(0, 'x0'), (0, 'x1')]
         """
-        filters = self._ensemble.column_filters
-        given = getattr(self, "feature_names_in_", None) if columns is None else columns
-        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else [str(name) for name in given]
-        if len(names) != self.n_features_in_:
-            raise ConfigError(f"columns must be {self.n_features_in_} names, one for each column; got {len(names)}")
-        table = drift_table(filters.filters, self.classes_, names, filters.origin)
+        model = self._current
+        given = getattr(model, "feature_names_in_", None) if columns is None else columns
+        names = [f"x{j}" for j in range(model.n_features_in_)] if given is None else [str(name) for name in given]
+        if len(names) != model.n_features_in_:
+            raise ConfigError(f"columns must be {model.n_features_in_} names, one for each column; got {len(names)}")
+        filters = model._learner.column_filters
+        table = drift_table(filters.filters, model._classes.labels, names, filters.origin)
         if not as_frame:
             return table
         try:
@@ -289,9 +300,7 @@ class AMRC(BoundedClassifier):
 
     @property
     def _ensemble(self) -> EnsembleLearner:
-        learner = self._fitted
-        assert isinstance(learner, EnsembleLearner)
-        return learner
+        return self._current._learner
 
     def _checked_parameters(self) -> dict[str, Any]:
         given: dict[str, Any] = self.get_params(deep=False)
