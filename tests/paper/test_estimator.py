@@ -132,7 +132,7 @@ def test_the_deterministic_rule_goes_by_the_scores():
     """Also where no score exceeds φ and the randomised rule is uniform."""
     X, y = small_stream()
     model = plain(**QUICK).fit(X, y)
-    learner = model._learner
+    learner = model._minimax
     rule = learner.solution.rule
     learner.solution = Solution(Rule(rule.weights, 100.0), 0.5, Status.OK)
     psi = learner._represent(X)

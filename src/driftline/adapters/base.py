@@ -64,6 +64,10 @@ class RowLearner:
         """Number of classes known."""
         return len(self.model.classes)
 
+    def snapshot(self) -> "RowLearner":
+        """Return the learner itself: a model of another library cannot be copied at every row."""
+        return self
+
     def add_class(self) -> None:
         """Make room for one more class."""
         self.model.check_can_add_class()
@@ -192,13 +196,14 @@ class ForeignClassifier(OnlineClassifier):
         ForeignClassifier
             The estimator itself.
         """
-        block = self._check_and_start(X, y, classes, timestamps)
-        self._learner.predicts_first = False
-        try:
-            for _ in self._advance(block):
-                pass
-        finally:
-            self._learner.predicts_first = True
+        with self._lock:
+            block = self._check_and_start(X, y, classes, timestamps)
+            self._learner.predicts_first = False
+            try:
+                for _ in self._advance(block):
+                    pass
+            finally:
+                self._learner.predicts_first = True
         return self
 
     def _leading_positions(self, labels: list[Any]) -> Labels:
@@ -224,8 +229,8 @@ class ForeignClassifier(OnlineClassifier):
         ndarray of shape (n_samples, n_classes)
             Probabilities, columns in the order of `classes_`.
         """
-        rows = self._read_fitted(X)
-        return self._learner.probabilities(rows)
+        model = self._current
+        return model._learner.probabilities(model._read_columns(X))
 
     def _predictions_without_classes(self, labels: LabelArray) -> Predictions:
         return replace(super()._predictions_without_classes(labels), label_probabilities=np.zeros(len(labels)))

@@ -12,7 +12,7 @@ import numpy as np
 from driftline.core.columns import ColumnPreparer, RunningColumns
 from driftline.core.online_classifier import OnlineClassifier
 from driftline.core.schema import Schema, counts, nested_schema
-from driftline.core.state import SavedPart, nested_state, restore_parts
+from driftline.core.state import SavedPart, independent_copy, nested_state, restore_parts
 from driftline.errors import ConfigError
 from driftline.types import Labels, Matrix, Predictions, State, Vector
 from driftline.utils.validation import checked_random_state, flag, one_of, positions, real_number, whole_number
@@ -52,6 +52,10 @@ class MethodLearner:
     def n_missing(self) -> int:
         """Number of missing values met."""
         return self._columns.n_missing
+
+    def snapshot(self) -> "MethodLearner":
+        """Return a copy for predictions, which learning does not change."""
+        return independent_copy(self)
 
     def add_class(self) -> None:
         """Make room for one more class."""

@@ -3,10 +3,9 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.checkpoint import MAX_BYTES, opened_checkpoint
 from driftline.core.features import FeatureMap, is_feature_map
@@ -39,7 +38,8 @@ class BoundedClassifier(OnlineClassifier):
         iterator of Step
             The prediction for each row, with labels as positions in `classes_`.
         """
-        learned = self._advance(self._check_and_start(X, y, classes, timestamps), batch_rows=1)
+        with self._lock:
+            learned = self._advance(self._check_and_start(X, y, classes, timestamps), batch_rows=1)
         return (step for predictions in learned for step in predictions.steps())
 
     def predict(self, X: Any) -> LabelArray:
@@ -56,12 +56,13 @@ class BoundedClassifier(OnlineClassifier):
             The labels. Those of the randomised rule depend on the seed, the number of rows learned and the position of
             the row in X: the same call gives the same labels until more rows are learned.
         """
-        rows = self._read_fitted(X)
+        model = self._current
+        rows = model._read_columns(X)
         if self.deterministic:
-            positions = self._learner.predict_indices(rows)
+            positions = model._learner.predict_indices(rows)
         else:
-            positions = self._draw(self._learner.probabilities(rows), self.n_steps_)
-        labels: LabelArray = self.classes_[positions]
+            positions = model._draw(model._learner.probabilities(rows), model._learner.n_steps)
+        labels: LabelArray = model._classes.labels[positions]
         return labels
 
     def predict_proba(self, X: Any) -> Matrix:
@@ -77,19 +78,19 @@ class BoundedClassifier(OnlineClassifier):
         ndarray of shape (n_samples, n_classes)
             Probabilities, columns in the order of `classes_`.
         """
-        rows = self._read_fitted(X)
-        return self._learner.probabilities(rows)
+        model = self._current
+        return model._learner.probabilities(model._read_columns(X))
 
-    def _with_labels(self, predictions: Predictions, asked: int | None = None) -> Predictions:
-        if not self.deterministic and predictions.probabilities.size:
-            if asked is None:
-                n_before = self._learner.n_steps - len(predictions)
-                rows = enumerate(predictions.probabilities)
-                drawn = np.concatenate([self._draw(h[None], n_before + t) for t, h in rows])
-            else:
-                drawn = self._draw(predictions.probabilities, self.n_steps_, asked)
-            predictions = replace(predictions, predicted=drawn)
-        return super()._with_labels(predictions, asked)
+    def _drawn(self, predictions: Predictions, model: Self, asked: int | None) -> Predictions:
+        if self.deterministic or not predictions.probabilities.size:
+            return predictions
+        if asked is None:
+            n_before = model._learner.n_steps - len(predictions)
+            rows = enumerate(predictions.probabilities)
+            drawn = np.concatenate([model._draw(h[None], n_before + t) for t, h in rows])
+        else:
+            drawn = model._draw(predictions.probabilities, model._learner.n_steps, asked)
+        return replace(predictions, predicted=drawn)
 
     def _predictions_without_classes(self, labels: LabelArray) -> Predictions:
         n = len(labels)
@@ -152,8 +153,7 @@ class BoundedClassifier(OnlineClassifier):
 
     @property
     def _fitted(self) -> BoundedLearner:
-        check_is_fitted(self)
-        return self._learner
+        return self._current._learner
 
     @property
     def error_bound_(self) -> float:

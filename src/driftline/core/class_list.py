@@ -9,7 +9,7 @@ from driftline.types import LabelArray
 
 
 class ClassList:
-    """Classes in the order in which they were added; the position of a class never changes.
+    """Classes in the order in which they were added. It never changes: `with_label` returns another list.
 
     Examples
     --------
@@ -17,8 +17,7 @@ class ClassList:
     >>> classes = ClassList(np.array(["ham", "spam"]))
     >>> classes.position("spam"), classes.position("phishing")
     (1, 2)
-    >>> classes.add("phishing")
-    >>> classes.labels
+    >>> classes.with_label("phishing").labels
     array(['ham', 'spam', 'phishing'], dtype='<U8')
     """
 
@@ -38,16 +37,15 @@ class ClassList:
         """Return the position of a label, a plain Python value; the number of classes if the label is unknown."""
         return self._position.get(label, len(self._position))
 
-    def add(self, label: Any) -> None:
-        """Add a label at the end, unless it is known."""
+    def with_label(self, label: Any) -> "ClassList":
+        """Return the list with a label added at the end; the same list if the label is known."""
         if label in self._position:
-            return
+            return self
         added = np.array([label], dtype=object if self.labels.dtype == object else None)
         labels = np.concatenate([self.labels, added]) if self.labels.size else added
         expected = [*self.labels.tolist(), label]
         # NumPy may convert large whole numbers to rounded floats when types differ; then labels are kept as objects.
-        self.labels = labels if labels.tolist() == expected else np.array(expected, dtype=object)
-        self._position[label] = len(self._position)
+        return ClassList(labels if labels.tolist() == expected else np.array(expected, dtype=object))
 
     def to_json(self) -> dict[str, Any]:
         """Return the classes as JSON values."""

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from driftline.core.schema import ArraySpec, Schema
+from driftline.core.state import copy_with
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.kernels.representation import represent
 from driftline.types import LARGEST_VALUE, Matrix, Singles, State
@@ -36,8 +37,8 @@ class FeatureMap(Protocol):
 
 def is_feature_map(features: object) -> bool:
     """Return whether `features` is a feature map object, and neither a name nor a class."""
-    # Strings are excluded first because checking a protocol is slow.
-    return not isinstance(features, str | type) and isinstance(features, FeatureMap)
+    # The usual values are excluded first because checking a protocol is slow.
+    return not isinstance(features, str | type | None) and isinstance(features, FeatureMap)
 
 
 def count_features(features: FeatureMap, z: Matrix) -> int:
@@ -167,7 +168,7 @@ class FourierMap:
 class LinearFourierMap:
     """ψ(x) = [1/2, x/√p, cos(uᵢᵀx)/√D, sin(uᵢᵀx)/√D]ᵢ in single precision, for p columns and D random directions.
 
-    With a scale of 0 there are no directions, and the map is linear. Columns can be added later.
+    With a scale of 0 there are no directions, and the map is linear. `with_columns` returns a map for more columns.
 
     Parameters
     ----------
@@ -198,13 +199,13 @@ class LinearFourierMap:
         """Number of columns."""
         return self._directions.shape[1]
 
-    def add_columns(self, n: int) -> None:
-        """Extend the directions by n columns; rows in which the new columns are 0 keep their Fourier features."""
+    def with_columns(self, n: int) -> "LinearFourierMap":
+        """Return the map with n more columns; rows in which these are 0 keep their Fourier features."""
         added_columns = range(self.n_columns, self.n_columns + n)
         rngs = (np.random.default_rng([*self._seed, 2, column]) for column in added_columns)
         normals = np.array([rng.standard_normal(self._n_components) for rng in rngs])
         added = self._scale * normals.T / math.sqrt(2.0 * self._n_first_columns)
-        self._directions = np.concatenate([self._directions, added], axis=1)
+        return copy_with(self, _directions=np.concatenate([self._directions, added], axis=1))
 
     def transform(self, Z: Matrix) -> Singles:
         """Return ψ for each row of Z, computed row by row, so that the grouping of rows does not change the result."""

@@ -1,6 +1,7 @@
 """Base class of all estimators: the scikit-learn interface to a learner."""
 
 import os
+import threading
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from driftline.core.class_list import ClassList
 from driftline.core.features import is_feature_map
 from driftline.core.model_content import ModelContent
 from driftline.core.protocols import Learner
+from driftline.core.state import copy_with, independent_copy
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
@@ -27,11 +29,18 @@ MAX_BATCH_ROWS = 256
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier that learns from a stream; subclasses define the parameters and the learner."""
+    """A classifier that learns from a stream; subclasses define the parameters and the learner.
+
+    Any number of threads may predict, and read bounds and other attributes, while one thread learns: each call uses the
+    model as it was before or after a batch of rows, never in between. Threads that learn wait for one another.
+    """
 
     n_features_in_: int
     feature_names_in_: LabelArray
     _learner: Learner
+    """The learner, which only a thread that holds `_lock` may use."""
+    _published: Self
+    """A copy of the model for all that only reads: nothing changes it, and learning replaces it."""
     _also_reads: "tuple[type[OnlineClassifier], ...]" = ()
     """Other classes whose files `load` reads."""
     _max_batch_rows = MAX_BATCH_ROWS
@@ -75,15 +84,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         OnlineClassifier
             The fitted estimator itself.
         """
-        before = self.__dict__.copy()
-        block = self._read(X, y, timestamps, fresh=True)
-        try:
-            self._start(X, block.rows, np.unique(block.labels))
-            for _ in self._advance(block):
-                pass
-        except BaseException:  # from a feature map that rejects a row, or KeyboardInterrupt
-            self.__dict__ = before
-            raise
+        with self._lock:
+            before = self.__dict__.copy()
+            block = self._read(X, y, timestamps, fresh=True)
+            try:
+                self._start(X, block.rows, np.unique(block.labels))
+                for _ in self._advance(block):
+                    pass
+            except BaseException:  # from a feature map that rejects a row, or KeyboardInterrupt
+                self.__dict__ = before
+                raise
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Self:
@@ -108,9 +118,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _learn_rows(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> None:
         """Check rows, then learn them in order; a learner that does not match late labels ignores the ids."""
-        with self._first_call_rolled_back_on_error():
+        with self._lock, self._first_call_rolled_back_on_error():
             for _ in self._advance(self._check_and_start(X, y, classes, timestamps, ids)):
                 pass
+
+    @property
+    def _lock(self) -> Any:  # the type of a reentrant lock has no public name
+        """The lock of the threads that learn."""
+        # Not made in __init__: scikit-learn allows nothing but parameters there.
+        return self.__dict__.setdefault("_learning", threading.RLock())
 
     @contextmanager
     def _first_call_rolled_back_on_error(self) -> Iterator[None]:
@@ -158,7 +174,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Predictions
             The prediction for each row before its label was used.
         """
-        with self._first_call_rolled_back_on_error():
+        with self._lock, self._first_call_rolled_back_on_error():
             block = self._check_and_start(X, y, classes, timestamps)
             return Predictions.concatenate([self._with_labels(part) for part in self._advance(block)])
 
@@ -203,12 +219,19 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self._classes = ClassList(expected)
         self._last_time: float | None = None
         self.__dict__.pop("notes_", None)  # they describe the model that is now replaced
+        if not self.__sklearn_is_fitted__():
+            self._replace_learner(learner)
+
+    def _replace_learner(self, learner: Learner, **attributes: Any) -> None:
+        """Set the learner and the attributes that belong to it, and publish a copy for readers, all at once."""
+        published = copy_with(self, **attributes | {"_learner": learner.snapshot(), "_published": None})
+        self.__dict__.update(attributes, _learner=learner, _published=published)
 
     def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
         """Return an iterator that learns batches of rows and yields their predictions, with labels as positions."""
-        learner, n_before = self._learner, self._learner.n_steps
+        parameters, n_before = self._parameters, self._learner.n_steps  # `fit` replaces the parameters too
         last_time = np.nan if self._last_time is None else self._last_time
-        elapsed = np.diff(block.times, prepend=last_time)
+        elapsed = block.times - np.concatenate([[last_time], block.times[:-1]])
         elapsed[np.isnan(elapsed)] = 1.0
         labels = block.labels.tolist()
         # A custom feature map may reject a row: with batches of one row, all rows before it are learned.
@@ -217,25 +240,35 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         def advance() -> Iterator[Predictions]:
             start = 0
             while start < len(labels):
-                if self._learner is not learner or learner.n_steps != n_before + start:
-                    raise DataError("the model has learned from other rows since these steps began; call steps again")
-                if self.n_features_in_ != block.rows.shape[1]:
-                    raise DataError("columns were added to the model since these steps began; call steps again")
-                positions = self._leading_positions(labels[start : start + batch_rows])
-                part = slice(start, start + len(positions))
-                with defer_interrupt():  # so that all parts of the model learn these rows, or none
-                    predictions = self._predict_then_learn(block.part(part), positions, elapsed[part])
-                    start = part.stop
-                    self._classes.add(labels[start - 1])
-                    time = block.times[start - 1]
-                    self._last_time = None if np.isnan(time) else float(time)
+                with self._lock, defer_interrupt():  # so that all parts of the model learn these rows, or none
+                    if self._parameters is not parameters or self._learner.n_steps != n_before + start:
+                        raise DataError(
+                            "the model has learned from other rows since these steps began; call steps again"
+                        )
+                    if self.n_features_in_ != block.rows.shape[1]:
+                        raise DataError("columns were added to the model since these steps began; call steps again")
+                    positions = self._leading_positions(labels[start : start + batch_rows])
+                    part = slice(start, start + len(positions))
+                    predictions = self._learn(block.part(part), positions, elapsed[part])
+                start = part.stop
                 yield predictions
 
         return advance()
 
-    def _predict_then_learn(self, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
-        """Let the learner predict and learn a batch of rows."""
-        return self._learner.predict_then_learn(block.rows, positions, elapsed)
+    def _learn(self, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
+        """Predict and learn a batch of rows. If a new class is added and this fails, the model stays as it was."""
+        is_new_class = positions[0] == self._learner.n_classes
+        learner = independent_copy(self._learner) if is_new_class else self._learner
+        predictions = self._predict_then_learn(learner, block, positions, elapsed)
+        time = float(block.times[-1])
+        classes = self._classes.with_label(block.labels[-1:].tolist()[0])
+        self._replace_learner(learner, _classes=classes, _last_time=None if np.isnan(time) else time)
+        return predictions
+
+    def _predict_then_learn(self, learner: Any, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
+        """Let a learner predict and learn a batch of rows."""
+        predictions: Predictions = learner.predict_then_learn(block.rows, positions, elapsed)
+        return predictions
 
     def _leading_positions(self, labels: list[Any]) -> Labels:
         """Return the positions of the labels before the first new class; if that comes first, its position alone."""
@@ -258,8 +291,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         ndarray of shape (n_samples,)
             The labels.
         """
-        rows = self._read_fitted(X)
-        labels: LabelArray = self.classes_[self._learner.predict_indices(rows)]
+        model = self._current
+        labels: LabelArray = model._classes.labels[model._learner.predict_indices(model._read_columns(X))]
         return labels
 
     def assess(self, X: Any, y: Any, classes: Any = None, asked: int = 0) -> Predictions:
@@ -291,19 +324,25 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             announced: Self = clone(self)
             announced._check_and_start(X, y, classes, None)
             return announced.assess(X, y, asked=asked)
-        rows = self._read_fitted(X)
+        model = self._current
+        rows = model._read_columns(X)
         labels = read_labels(y, len(rows))
-        self._classes.check(labels)
-        positions = np.array([self._classes.position(label) for label in labels.tolist()])
-        return replace(self._with_labels(self._learner.score_batch(rows, positions), asked), labels=labels)
+        model._classes.check(labels)
+        positions = np.array([model._classes.position(label) for label in labels.tolist()])
+        scored = self._drawn(model._learner.score_batch(rows, positions), model, asked)
+        return replace(scored, predicted=model._labels_at(scored.predicted), labels=labels)
 
-    def _with_labels(self, predictions: Predictions, asked: int | None = None) -> Predictions:
-        """Return predictions with positions converted to labels.
+    def _with_labels(self, predictions: Predictions) -> Predictions:
+        """Return predictions of rows that were just learned, with positions converted to labels."""
+        drawn = self._drawn(predictions, self, None)
+        return replace(drawn, predicted=self._labels_at(drawn.predicted), labels=self._labels_at(drawn.labels))
+
+    def _drawn(self, predictions: Predictions, model: Self, asked: int | None) -> Predictions:
+        """Return the predictions of a model, with labels drawn from the probabilities if the rule is randomised.
 
         `asked` is the number of rows assessed before these; None if these rows were learned.
         """
-        labels = self._labels_at(predictions.labels) if asked is None else predictions.labels
-        return replace(predictions, predicted=self._labels_at(predictions.predicted), labels=labels)
+        return predictions
 
     def _predictions_without_classes(self, labels: LabelArray) -> Predictions:
         """Return the predictions of a classifier before any class is known."""
@@ -318,26 +357,35 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         found: LabelArray = labels[positions]
         return found
 
-    def _read_fitted(self, X: Any) -> Matrix:
-        check_is_fitted(self)
+    def _read_columns(self, X: Any) -> Matrix:
+        """Return X as a matrix; raise DataError if it does not have the columns of the model."""
         rows = read_rows(X)
         check_columns(self, X)
         return rows
 
     @property
+    def _current(self) -> Self:
+        """The published copy of the model, which does not change while it is used; raises NotFittedError."""
+        model: Self | None = getattr(self, "_published", None)
+        if model is None or model._learner.n_classes == 0:
+            check_is_fitted(self)
+            model = self._published  # another thread has learned the first row in this moment
+        return model
+
+    @property
     def _fitted(self) -> Learner:
-        check_is_fitted(self)
-        return self._learner
+        """The learner of the published copy of the model, for all that only reads."""
+        return self._current._learner
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there is a class to predict; scikit-learn calls this."""
-        return hasattr(self, "_learner") and self._learner.n_classes > 0
+        model: Self | None = getattr(self, "_published", None)
+        return model is not None and model._learner.n_classes > 0
 
     @property
     def classes_(self) -> LabelArray:
         """The classes in the order of the columns of probabilities: first the expected ones, sorted, then new ones."""
-        check_is_fitted(self)
-        return self._classes.labels.copy()
+        return self._current._classes.labels.copy()
 
     @property
     def n_steps_(self) -> int:
@@ -363,18 +411,20 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             `notes_`. By default, the existing `notes_` are saved, if there are any.
         """
         check_is_fitted(self)
-        content = ModelContent(
-            estimator=type(self).__name__,
-            parameters=self._plain_parameters(),
-            classes=self._classes,
-            n_columns=self.n_features_in_,
-            n_first_columns=self._n_first_columns,
-            column_names=list(getattr(self, "feature_names_in_", [])),
-            seed=self._seed,
-            last_time=self._last_time,
-            notes=dict(getattr(self, "notes_", {}) if notes is None else notes),
-        )
-        write_checkpoint(path, content.to_json(), self._learner.state())
+        with self._lock:
+            content = ModelContent(
+                estimator=type(self).__name__,
+                parameters=self._plain_parameters(),
+                classes=self._classes,
+                n_columns=self.n_features_in_,
+                n_first_columns=self._n_first_columns,
+                column_names=list(getattr(self, "feature_names_in_", [])),
+                seed=self._seed,
+                last_time=self._last_time,
+                notes=dict(getattr(self, "notes_", {}) if notes is None else notes),
+            )
+            arrays = {name: array.copy() for name, array in self._learner.state().items()}
+        write_checkpoint(path, content.to_json(), arrays)  # without the lock, so that others can learn meanwhile
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as JSON values."""
@@ -411,7 +461,28 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         model = cls._kind(content.estimator)._without_state(content, overrides, file.max_bytes)
         custom_part = "features" if "features" in overrides else None
         model._learner.restore(file.read_arrays(model._learner.schema(), ignored_part=custom_part))
+        model._replace_learner(model._learner)
         return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes to pickle or copy: an independent copy of the learner, and no lock."""
+        with self._lock:
+            state = {name: value for name, value in vars(self).items() if name not in ("_learning", "_published")}
+            if "_learner" in state:
+                state["_learner"] = independent_copy(self._learner)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue from what `__getstate__` returned.
+
+        Parameters
+        ----------
+        state : dict
+            The attributes.
+        """
+        super().__setstate__(state)
+        if "_learner" in state:
+            self._replace_learner(self._learner)
 
     @classmethod
     def _without_state(cls, content: ModelContent, overrides: Mapping[str, Any], max_bytes: int) -> Self:

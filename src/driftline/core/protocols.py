@@ -1,6 +1,6 @@
 """Interfaces of learners: the parts of estimators that predict and learn."""
 
-from typing import Protocol
+from typing import Protocol, Self
 
 from driftline.core.bounds import MistakeBound
 from driftline.core.schema import Schema
@@ -21,6 +21,9 @@ class Learner(Protocol):
     @property
     def n_missing(self) -> int:
         """Number of missing values in the rows learned."""
+
+    def snapshot(self) -> Self:
+        """Return a copy for all that only reads, which learning does not change; it need not be able to learn."""
 
     def add_class(self) -> None:
         """Add a class, at the next position."""

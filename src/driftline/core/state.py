@@ -1,12 +1,19 @@
 """The state of a model as one flat dictionary of arrays, whose keys are ``part/array``."""
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
 
 from driftline.core.schema import Schema
 from driftline.types import State
+
+T = TypeVar("T")
+PLAIN = (int, float, str)
+"""Types of most attributes that need not be copied."""
 
 
 class Stateful(Protocol):
@@ -47,6 +54,37 @@ def restore_parts(parts: Mapping[str, Stateful], state: State) -> None:
     """Restore each part from the dictionary that `nested_state` returned."""
     for name, part in parts.items():
         part.restore(state_of(name, state))
+
+
+def copy_with(part: T, **changed: Any) -> T:
+    """Return a copy of a part that has other values of some attributes, and shares the rest."""
+    copied = object.__new__(type(part))
+    copied.__dict__.update(part.__dict__, **changed)
+    return copied
+
+
+def independent_copy(part: T) -> T:
+    """Return a copy of a part with its own arrays, containers and parts, so that either can learn without the other.
+
+    Feature maps are shared, because nothing changes them after their start.
+    """
+    return copy_with(part, **{name: _independent(value) for name, value in part.__dict__.items()})
+
+
+def _independent(value: Any) -> Any:
+    """Return an independent copy of the value of an attribute; the value itself if it cannot change."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, list | deque):
+        return type(value)(map(_independent, value))
+    if isinstance(value, dict):
+        return {key: _independent(entry) for key, entry in value.items()}
+    if hasattr(value, "_fields"):  # a named tuple
+        return value.copy() if hasattr(value, "copy") else type(value)(*map(_independent, value))
+    is_part = hasattr(value, "restore") and not hasattr(value, "transform")
+    return independent_copy(value) if is_part else value
 
 
 class ArrayState:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.bounded_classifier import BoundedClassifier
 from driftline.core.features import FeatureMap, is_feature_map
+from driftline.core.state import independent_copy
 from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemble
 from driftline.ensemble.drift import drift_table
 from driftline.ensemble.learner import EnsembleLearner
@@ -98,6 +99,11 @@ class AMRC(BoundedClassifier):
     n_void_ : int
         Number of steps with a label of a class not known before; for these steps the bound is void.
 
+    Notes
+    -----
+    Any number of threads may predict, and read bounds and other attributes, while one thread learns. Each call uses the
+    model as it was before or after a batch of up to 256 rows. Threads that learn wait for one another.
+
     Examples
     --------
     >>> from driftline import AMRC
@@ -112,6 +118,7 @@ class AMRC(BoundedClassifier):
     ((3,), True)
     """
 
+    _learner: EnsembleLearner
     _also_reads = (PaperAMRC,)
 
     def __init__(
@@ -161,12 +168,12 @@ class AMRC(BoundedClassifier):
     @property
     def n_waiting_(self) -> int:
         """Number of observed rows whose labels have not arrived."""
-        return self._started_ensemble.n_waiting
+        return self._started.n_waiting
 
     @property
     def n_expired_(self) -> int:
         """Number of observed rows that were given up."""
-        return self._started_ensemble.n_expired
+        return self._started.n_expired
 
     @property
     def members_(self) -> np.ndarray[Any, np.dtype[np.void]]:
@@ -250,7 +257,7 @@ class AMRC(BoundedClassifier):
         >>> model.partial_fit([[0.9]], ["yes"], ids=["order 2"]).n_waiting_
         1
         """
-        with self._first_call_rolled_back_on_error():
+        with self._lock, self._first_call_rolled_back_on_error():
             expected = np.empty(0) if classes is None else np.unique(read_labels(classes, name="classes"))
             rows = read_rows(X).copy()
             if hasattr(self, "_learner"):
@@ -261,7 +268,8 @@ class AMRC(BoundedClassifier):
             known = None if ids is None else read_ids(ids, len(rows))
             times = self._observation_times(timestamps, len(rows))
             with defer_interrupt():
-                self._started_ensemble.observe(rows, known, times)
+                self._learner.observe(rows, known, times)
+                self._replace_learner(self._learner)
         return self
 
     def _observation_times(self, timestamps: Any, n_rows: int) -> Vector:
@@ -271,8 +279,9 @@ class AMRC(BoundedClassifier):
             raise DataError("timestamps were not given when the model learned; omit them here too")
         return np.fmax(read_times(timestamps, n_rows, None), last_time)
 
-    def _predict_then_learn(self, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
-        learner = self._started_ensemble
+    def _predict_then_learn(
+        self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector
+    ) -> Predictions:
         return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times)
 
     def add_columns(self, columns: int | Sequence[str]) -> Self:
@@ -299,12 +308,13 @@ class AMRC(BoundedClassifier):
         >>> model.add_columns(1).partial_fit([[0.0, 3.5]], ["no"]).n_features_in_
         2
         """
-        names = self._new_names(columns)
-        n = whole_number("columns", columns, at_least=1) if names is None else len(names)
-        with defer_interrupt():
-            self._widen(n)
-            if names is not None:
-                self.feature_names_in_ = np.array([*self.feature_names_in_, *names], dtype=object)
+        with self._lock, defer_interrupt():
+            names = self._new_names(columns)
+            if names is None:
+                self._widen(whole_number("columns", columns, at_least=1))
+            else:
+                names_in = np.array([*self.feature_names_in_, *names], dtype=object)
+                self._widen(len(names), feature_names_in_=names_in)
         return self
 
     def _new_names(self, columns: Any) -> list[str] | None:
@@ -319,9 +329,10 @@ class AMRC(BoundedClassifier):
             raise ConfigError(f"columns must be new names, because the existing columns have names; got {columns!r}")
         return names
 
-    def _widen(self, n: int) -> None:
-        self._ensemble.add_columns(n)
-        self.n_features_in_ += n
+    def _widen(self, n: int, **attributes: Any) -> None:
+        learner = independent_copy(self._learner)
+        learner.add_columns(n)
+        self._replace_learner(learner, n_features_in_=self.n_features_in_ + n, **attributes)
 
     def drift(self, *, columns: Sequence[str] | None = None, as_frame: bool = False) -> Any:
         """Return how the mean of each column moves in each class, the largest surprise first.
@@ -352,12 +363,13 @@ class AMRC(BoundedClassifier):
         >>> AMRC(features="linear").fit(X, y).drift()[["label", "feature"]][:2].tolist()
         [(0, 'x0'), (0, 'x1')]
         """
-        filters = self._ensemble.column_filters
-        given = getattr(self, "feature_names_in_", None) if columns is None else columns
-        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else [str(name) for name in given]
-        if len(names) != self.n_features_in_:
-            raise ConfigError(f"columns must be {self.n_features_in_} names, one for each column; got {len(names)}")
-        table = drift_table(filters.filters, self.classes_, names, filters.origin)
+        model = self._current
+        given = getattr(model, "feature_names_in_", None) if columns is None else columns
+        names = [f"x{j}" for j in range(model.n_features_in_)] if given is None else [str(name) for name in given]
+        if len(names) != model.n_features_in_:
+            raise ConfigError(f"columns must be {model.n_features_in_} names, one for each column; got {len(names)}")
+        filters = model._learner.column_filters
+        table = drift_table(filters.filters, model._classes.labels, names, filters.origin)
         if not as_frame:
             return table
         try:
@@ -368,14 +380,12 @@ class AMRC(BoundedClassifier):
 
     @property
     def _ensemble(self) -> EnsembleLearner:
-        check_is_fitted(self)
-        return self._started_ensemble
+        return self._current._learner
 
     @property
-    def _started_ensemble(self) -> EnsembleLearner:
+    def _started(self) -> EnsembleLearner:
         """The learner, which may not know any class yet."""
         check_is_fitted(self, "_learner")
-        assert isinstance(self._learner, EnsembleLearner)
         return self._learner
 
     def _checked_parameters(self) -> dict[str, Any]:

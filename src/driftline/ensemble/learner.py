@@ -12,7 +12,7 @@ from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import RunningColumns
 from driftline.core.schema import Schema, counts, nested_schema, probabilities
-from driftline.core.state import SavedPart, nested_state, restore_parts
+from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
@@ -110,6 +110,18 @@ class EnsembleLearner:
     def status(self) -> Status:
         """Whether the bound lies in [0, 1 - 1/c]: always, once a class is known."""
         return Status.OK if self.n_classes else Status.LOOSE
+
+    def snapshot(self) -> "EnsembleLearner":
+        """Return a copy for predictions, bounds and drift, which learning does not change; it cannot learn."""
+        return copy_with(
+            self,
+            _columns=independent_copy(self._columns),
+            column_filters=independent_copy(self.column_filters),
+            spaces=[space.snapshot() for space in self.spaces],
+            mistake_bound=replace(self.mistake_bound),
+            calibration=independent_copy(self.calibration),
+            weights=self.weights.copy(),
+        )
 
     def add_class(self) -> None:
         """Add a class, at the next position."""

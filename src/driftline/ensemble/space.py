@@ -7,7 +7,7 @@ import numpy as np
 
 from driftline.core.features import LinearFourierMap, check_same_width, checked_features
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, counts, nested_schema
-from driftline.core.state import state_of
+from driftline.core.state import copy_with, state_of
 from driftline.ensemble.filters import filter_schema, new_filter_bank, with_class, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
 from driftline.errors import ConfigError
@@ -86,6 +86,18 @@ class Space:
         """Number of times that the memory of each member was cut."""
         return self._members.n_cuts
 
+    def snapshot(self) -> "Space":
+        """Return a copy for predictions and bounds, which learning does not change; it cannot learn."""
+        members = self._members
+        copies = members._replace(
+            average=members.average.copy(),
+            n_halvings=members.n_halvings.copy(),
+            loss=members.loss.copy(),
+            margin=members.margin.copy(),
+            n_cuts=members.n_cuts.copy(),
+        )
+        return copy_with(self, _members=copies)
+
     def add_class(self) -> None:
         """Add a class, at the next position."""
         grown = ((0, 0), (0, 1), (0, 0))
@@ -110,7 +122,7 @@ class Space:
     def add_columns(self, n: int) -> None:
         """Add n columns; the model is the same as if their values had been 0 in all rows so far."""
         at = 1 + self._features.n_columns
-        self._features.add_columns(n)
+        self._features = self._features.with_columns(n)
         self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
         names = ("mu", "average", "sums", "squares")
         stacks = {name: with_zeros(getattr(self._members, name), at, n) for name in names}
@@ -120,9 +132,7 @@ class Space:
 
     def member_probabilities(self, Z: Matrix) -> Vector:
         """Return the members' probabilities for prepared rows, as (rows, members, classes); changes nothing."""
-        probabilities = np.empty((len(Z), self.n_members, self._members.mu.shape[1]))
-        predict_rows(self.represent(Z), probabilities, self._members, self._workspace)
-        return probabilities
+        return predict_rows(self.represent(Z), self._members.average, self._members.n_halvings)
 
     def predict_then_learn(self, Psi: Singles, labels: Labels, elapsed: Vector) -> Vector:
         """Learn the rows ψ in order; return the members' probabilities for each row before it was learned."""
@@ -186,10 +196,6 @@ class Space:
         self._workspace = self._blank_workspace(state["centres"])
         if not isinstance(self._features, LinearFourierMap):
             self._features.restore(part("features"))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle a blank workspace, because predictions overwrite it: predicting does not change the pickle."""
-        return self.__dict__ | {"_workspace": self._blank_workspace(self._workspace.centres)}
 
     def _blank_workspace(self, centres: Any) -> MemberWorkspace:
         workspace = _new_workspace(*self._members.mu.shape[1:])

@@ -26,6 +26,19 @@ class RowStore(NamedTuple):
     random_state: NDArray[np.uint64]
     """(1,): state of the generator."""
 
+    def copy(self) -> "RowStore":
+        """Return a copy; memory for rows that never came stays untouched."""
+        n = min(int(self.n_seen[0]), len(self.rows))
+        rows = np.zeros_like(self.rows)
+        rows[:n] = self.rows[:n]
+        return RowStore(
+            rows=rows,
+            labels=self.labels.copy(),
+            n_seen=self.n_seen.copy(),
+            mean_squared_norm=self.mean_squared_norm.copy(),
+            random_state=self.random_state.copy(),
+        )
+
 
 class Members(NamedTuple):
     """Solutions with different memories over one store: m members, c classes, d features."""

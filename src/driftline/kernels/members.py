@@ -12,7 +12,7 @@ from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, Ro
 from driftline.kernels.simplex import set_rule, single_support
 from driftline.kernels.singles import add_moments, decay, set_widths, update_average
 from driftline.kernels.vectors import dot
-from driftline.types import Labels, Singles, Vector
+from driftline.types import Indices, Labels, Singles, Vector
 
 AVERAGE_GAIN = np.float32(0.5)
 """Gain of the running average of the iterates of a member."""
@@ -32,21 +32,23 @@ def choose_rule(members: Members, m: int, c: int) -> None:
 
 
 @inner_kernel
-def predict_row(Psi: Singles, t: int, members: Members, work: MemberWorkspace, h: Vector) -> None:
-    """Set h_tm to h(·|x) of each member m for row t."""
-    c = work.scores.size
-    for m in range(members.gain.size):
-        k = members.n_halvings[m]
+def predict_row(
+    Psi: Singles, t: int, average: Singles, n_halvings: Indices, scores: Singles, order: Indices, h: Vector
+) -> None:
+    """Set h_tm to h(·|x) of each member m for row t; overwrites `scores` and `order`."""
+    c = scores.size
+    for m in range(n_halvings.size):
+        k = n_halvings[m]
         factor = np.float32(0.0 if k == N_RULES else 0.5**k)
         for y in range(c):
-            work.scores[y] = factor * dot(Psi, t, members.average[m], y)
+            scores[y] = factor * dot(Psi, t, average[m], y)
         largest = np.float32(-np.inf)
         for y in range(c):
-            largest = max(largest, work.scores[y])
+            largest = max(largest, scores[y])
         for y in range(c):
-            work.scores[y] -= largest  # the projection is the same, and large scores would lose their differences
-        phi, _ = single_support(work.scores, work.order)
-        set_rule(work.scores, float(phi), h[t], m)
+            scores[y] -= largest  # the projection is the same, and large scores would lose their differences
+        phi, _ = single_support(scores, order)
+        set_rule(scores, float(phi), h[t], m)
 
 
 @inner_kernel
@@ -152,13 +154,16 @@ def predict_and_learn(
 ) -> None:
     """Set h, (n, m, c), to the probabilities of the m members for each of n rows, and learn each row after that."""
     for t in range(len(Psi)):
-        predict_row(Psi, t, members, work, h)
+        predict_row(Psi, t, members.average, members.n_halvings, work.scores, work.order, h)
         store_row(Psi, t, labels[t], elapsed[t], store, bank, work)
         learn_newest(store, members, bank, work, h, t)
 
 
 @kernel
-def predict_rows(Psi: Singles, h: Vector, members: Members, work: MemberWorkspace) -> None:
-    """Set h, (n, m, c), to the probabilities of the m members for each of n rows."""
+def predict_rows(Psi: Singles, average: Singles, n_halvings: Indices) -> Vector:
+    """Return the probabilities of the m members for each of n rows, (n, m, c)."""
+    m, c, _ = average.shape
+    h, scores, order = np.empty((len(Psi), m, c)), np.empty(c, np.float32), np.empty(c, np.int64)
     for t in range(len(Psi)):
-        predict_row(Psi, t, members, work, h)
+        predict_row(Psi, t, average, n_halvings, scores, order, h)
+    return h

@@ -38,6 +38,13 @@ class Rows(NamedTuple):
     sizes: Indices
     """|C_i|, (slots,)."""
 
+    def copy(self) -> "Rows":
+        """Return a copy, aligned in memory like the original."""
+        rows = empty_rows(len(self.sizes) // 2 - 1, self.instances.shape[1])
+        rows.instances[:], rows.instances_single[:] = self.instances, self.instances_single
+        names = ("subsets", "arrivals", "last_used", "slopes", "sizes")
+        return rows._replace(**{name: getattr(self, name).copy() for name in names})
+
 
 def empty_rows(n_kept: int, n_features: int) -> Rows:
     """Return 2 `n_kept` + 2 free slots, for no class yet: half of them for rows that are kept between solves."""

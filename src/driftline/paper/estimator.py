@@ -97,6 +97,8 @@ class PaperAMRC(BoundedClassifier):
     ((3,), 'ok')
     """
 
+    _learner: PaperLearner
+
     def __init__(
         self,
         *,
@@ -153,9 +155,7 @@ class PaperAMRC(BoundedClassifier):
 
     @property
     def _minimax(self) -> PaperLearner:
-        learner = self._fitted
-        assert isinstance(learner, PaperLearner)
-        return learner
+        return self._current._learner
 
     def _checked_parameters(self) -> dict[str, Any]:
         return checked_parameters(self.get_params(deep=False))

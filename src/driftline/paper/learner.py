@@ -1,6 +1,7 @@
 """The algorithm of the paper: predict with the current rule, track with the label, solve for the next rule."""
 
 import time
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import ColumnPreparer
 from driftline.core.features import FeatureMap, FourierMap, LinearMap, check_same_width, checked_features
 from driftline.core.schema import ArraySpec, Schema, nested_schema
-from driftline.core.state import SavedPart, Stateful, nested_state, restore_parts
+from driftline.core.state import SavedPart, Stateful, copy_with, independent_copy, nested_state, restore_parts
 from driftline.errors import CheckpointError
 from driftline.paper import rules
 from driftline.paper.protocols import Solver, Tracker, status_of
@@ -112,6 +113,15 @@ class PaperLearner:
     def status(self) -> Status:
         """Whether R(U_t) lies in [0, 1 - 1/c]."""
         return self.solution.status
+
+    def snapshot(self) -> "PaperLearner":
+        """Return a copy for predictions and bounds, which learning does not change; it cannot learn."""
+        return copy_with(
+            self,  # the rule and the uncertainty set are replaced, never changed
+            _columns=independent_copy(self._columns),
+            mistake_bound=replace(self.mistake_bound),
+            calibration=independent_copy(self.calibration),
+        )
 
     def add_class(self) -> None:
         """Add a class, with scores of 0 and an unbounded uncertainty set until its first label is learned."""

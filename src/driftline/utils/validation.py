@@ -94,9 +94,9 @@ def read_rows(X: Any) -> Matrix:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         raise kind(f"{place}{error}") from error
-    beyond = np.argwhere(np.abs(rows) > LARGEST_VALUE)
-    if beyond.size:
-        row, column = beyond[0]
+    is_beyond = np.abs(rows) > LARGEST_VALUE
+    if is_beyond.any():
+        row, column = np.argwhere(is_beyond)[0]
         raise DataError(
             f"row {row}, column {_column_name(X, column)} of X is {rows[row, column]}; "
             f"expected numbers up to {LARGEST_VALUE:g}, not infinite, or NaN where a value is missing"
