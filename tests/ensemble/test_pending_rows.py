@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline import AMRC, CheckpointError, ConfigError, DataError
-from driftline.core.checkpoint import read_checkpoint, write_checkpoint
 from driftline.ensemble import pending_rows
 from driftline.streams import RotatingGaussians
+from helpers.model_files import read_model_file, write_model_file
 from helpers.quick_models import assert_same
 
 
@@ -372,8 +372,8 @@ def test_ids_times_ages_and_counts_are_saved(rows, tmp_path):
 def test_ids_that_were_not_written_by_the_model_are_refused(rows, text, tmp_path):
     X, _ = rows
     begun(rows).observe(X[50:52], ids=[7, "x" * 40]).save(tmp_path / "model")
-    content, arrays = read_checkpoint(tmp_path / "model")
+    header, arrays = read_model_file(tmp_path / "model")
     arrays["pending/ids"][1] = np.frombuffer(text.ljust(42, b"\0"), np.uint8)
-    write_checkpoint(tmp_path / "model", content, arrays)
+    write_model_file(tmp_path / "model", header, arrays)
     with pytest.raises(CheckpointError, match="pending/ids"):
         AMRC.load(tmp_path / "model")

@@ -7,7 +7,7 @@ import numpy as np
 
 from driftline.core.schema import ArraySpec, Schema
 from driftline.core.state import copy_with
-from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.errors import ConfigError, DataError
 from driftline.kernels.representation import represent
 from driftline.types import LARGEST_VALUE, Matrix, Singles, State
 
@@ -60,15 +60,6 @@ def checked_features(Psi: Matrix, n_rows: int, n_features: int) -> Matrix:
     if not np.all(np.abs(Psi) <= LARGEST_VALUE):
         raise DataError(f"the feature map returned a value that is not a number up to {LARGEST_VALUE:g}")
     return Psi
-
-
-def check_same_width(n_features: int, n_saved: int) -> None:
-    """Raise CheckpointError if a feature map has another number of features than the saved model."""
-    if n_features != n_saved:
-        raise CheckpointError(
-            f"the feature map returns {n_features} features, and the saved model was trained with {n_saved}; "
-            "load it with the feature map that it was trained with"
-        )
 
 
 class LinearMap:

@@ -459,8 +459,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _restored(cls, file: ModelFile, content: ModelContent, overrides: Mapping[str, Any]) -> "OnlineClassifier":
         """Return the model of a model file, with some parameters overridden; raise CheckpointError if it is invalid."""
         model = cls._kind(content.estimator)._without_state(content, overrides, file.max_bytes)
-        custom_part = "features" if "features" in overrides else None
-        model._learner.restore(file.read_arrays(model._learner.schema(), ignored_part=custom_part))
+        schema = model._learner.schema()
+        if "features" not in overrides:
+            arrays = file.read_arrays(schema)
+        else:
+            try:
+                arrays = file.read_arrays(schema, ignored_part="features")
+            except CheckpointError as error:
+                raise CheckpointError(*error.args, "; load it with the feature map that it was trained with") from error
+        model._learner.restore(arrays)
         model._replace_learner(model._learner)
         return model
 

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -87,6 +86,10 @@ def _independent(value: Any) -> Any:
     return independent_copy(value) if is_part else value
 
 
+_NAMES: dict[type, tuple[str, ...]] = {}
+"""Names of the arrays of each class of parts."""
+
+
 class ArrayState:
     """Base class of parts whose state is a fixed set of array attributes, those that `schema` describes."""
 
@@ -94,9 +97,13 @@ class ArrayState:
     def schema(self) -> Schema:
         """Return what each array must be in a file, by the name of its attribute without the leading underscore."""
 
-    @cached_property
+    @property
     def _kept(self) -> tuple[str, ...]:
-        return tuple(self.schema())
+        """Names of these arrays, which are the same for all parts of a class."""
+        kind = type(self)
+        if kind not in _NAMES:
+            _NAMES[kind] = tuple(self.schema())
+        return _NAMES[kind]
 
     def state(self) -> State:
         """Return copies of the arrays."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftline.core.features import LinearFourierMap, check_same_width, checked_features
+from driftline.core.features import LinearFourierMap, checked_features
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, counts, nested_schema
 from driftline.core.state import copy_with, state_of
 from driftline.ensemble.filters import filter_schema, new_filter_bank, with_class, with_components, with_zeros
@@ -186,8 +186,6 @@ class Space:
         def part(name: str) -> dict[str, Any]:
             return {key: np.array(value) for key, value in state_of(name, state).items()}
 
-        if not isinstance(self._features, LinearFourierMap):
-            check_same_width(self._store.rows.shape[1], state["store/rows"].shape[1])
         self._store, self._members, self._filters = (
             RowStore(**part("store")),
             Members(**part("members")),

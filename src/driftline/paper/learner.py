@@ -9,7 +9,7 @@ import numpy as np
 from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import ColumnPreparer
-from driftline.core.features import FeatureMap, FourierMap, LinearMap, check_same_width, checked_features
+from driftline.core.features import FeatureMap, FourierMap, LinearMap, checked_features
 from driftline.core.schema import ArraySpec, Schema, nested_schema
 from driftline.core.state import SavedPart, Stateful, copy_with, independent_copy, nested_state, restore_parts
 from driftline.errors import CheckpointError
@@ -230,7 +230,6 @@ class PaperLearner:
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        check_same_width(self.uncertainty.mean.shape[1], state["uncertainty/mean"].shape[1])
         restore_parts(self._parts(), state)
         mean, width = state["uncertainty/mean"], state["uncertainty/width"]
         self.uncertainty = UncertaintySet(mean.astype(np.float64), width.astype(np.float64))
