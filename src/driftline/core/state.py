@@ -76,10 +76,14 @@ def _independent(value: Any) -> Any:
         return value.copy()
     if isinstance(value, PLAIN):
         return value
-    if isinstance(value, list | deque):
-        return type(value)(map(_independent, value))
+    if isinstance(value, list):
+        return [_independent(entry) for entry in value]
     if isinstance(value, dict):
-        return {key: _independent(entry) for key, entry in value.items()}
+        copied = value.copy()  # of the same type, such as OrderedDict
+        copied.update((key, _independent(entry)) for key, entry in value.items())
+        return copied
+    if isinstance(value, deque | set):  # of values that cannot change
+        return value.copy()
     if hasattr(value, "_fields"):  # a named tuple
         return value.copy() if hasattr(value, "copy") else type(value)(*map(_independent, value))
     is_part = hasattr(value, "restore") and not hasattr(value, "transform")

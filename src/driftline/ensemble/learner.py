@@ -114,8 +114,7 @@ class EnsembleLearner:
     def snapshot(self) -> "EnsembleLearner":
         """Return a copy for predictions, bounds and drift, which learning does not change; it cannot learn."""
         return copy_with(
-            self,
-            _columns=independent_copy(self._columns),
+            self,  # the columns are replaced when they are updated, so they can be shared
             column_filters=independent_copy(self.column_filters),
             spaces=[space.snapshot() for space in self.spaces],
             mistake_bound=replace(self.mistake_bound),
@@ -274,12 +273,13 @@ class EnsembleLearner:
 
     @contextmanager
     def _columns_restored_on_error(self) -> Iterator[None]:
-        """Undo changes of the columns if a custom feature map rejects a row."""
-        before = self._columns.state()
+        """Let the block update a copy of the columns; put the old ones back if a custom feature map rejects a row."""
+        before = self._columns
+        self._columns = independent_copy(before)
         try:
             yield
-        except Exception:
-            self._columns.restore(before)
+        except BaseException:
+            self._columns = before
             raise
 
     def _predictions(
