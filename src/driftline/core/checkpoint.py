@@ -16,8 +16,9 @@ from driftline.types import State
 from driftline.utils.atomic_write import replacing
 
 FORMAT = "driftline-model"
-VERSION = 2
-"""Version 2 renamed arrays; those of version 1 are renamed as they are read."""
+VERSION = 3
+"""Version 2 renamed arrays; those of version 1 are renamed as they are read. Version 3 has more arrays and figures of
+the bounds; `restore` of the bounds accepts what versions 1 and 2 have."""
 HEADER = "header.json"
 UNREADABLE = (
     OSError,
