@@ -150,7 +150,7 @@ def test_a_newer_version_and_a_wrong_checksum_are_refused(tmp_path):
     with pytest.raises(CheckpointError, match="checksum does not match"):
         AMRC.load(path)
     rewritten(path, lambda header, arrays: header.update(version=99))
-    with pytest.raises(CheckpointError, match="format version 99, and this driftline reads up to 2"):
+    with pytest.raises(CheckpointError, match="format version 99, and this driftline reads up to 3"):
         AMRC.load(path)
     rewritten(path, lambda header, arrays: header.update(format="something"))
     with pytest.raises(CheckpointError, match="its format is 'something'"):

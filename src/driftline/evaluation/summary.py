@@ -102,7 +102,7 @@ class Summary:
             else f"{self.kappa:.3f}   (against no change "
             f"{'–' if self.kappa_no_change is None else f'{self.kappa_no_change:.3f}'})",
             "randomised rule": f"error {percent(self.expected_error)}, mean bound {percent(self.mean_bound)}"
-            f"{'' if self.bounds_held in (True, None) else ' (did not hold on average)'}",
+            f"{self._bound_remark()}",
             "above the bound": f"{percent(self.windows_above_bound)} of windows of {self.window} rows",
             "mistakes": f"{number(self.expected_mistakes)} expected of the randomised rule, "
             f"at most {number(self.mistake_bound)} (δ = {self.delta:g})",
@@ -119,6 +119,12 @@ class Summary:
         width = max(map(len, lines))
         body = "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
         return f"{self.model} on {self.stream}\n{body}"
+
+    def _bound_remark(self) -> str:
+        """Return why the mean bound bounds nothing, in brackets; empty if it does, or if there is none."""
+        if self.mean_bound is None or self.bounds_held:
+            return ""
+        return " (void: labels came late)" if self.bounds_held is None else " (did not hold on average)"
 
 
 @dataclass(slots=True)
