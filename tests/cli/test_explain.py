@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+
 from driftline import AMRC
 
 
@@ -40,3 +42,15 @@ def test_a_model_that_does_not_say_what_moves_is_refused(folder, command):
     left = command("explain", "dwm.driftline")
     assert left.code == 2
     assert "contains a DWM, which does not track drift" in left.err
+
+
+def test_a_bound_above_that_of_guessing_is_called_useless(folder, command):
+    rng, model = np.random.default_rng(0), AMRC(features="linear")
+    model.partial_fit(rng.normal(size=(2, 2)), [0, 1])
+    for x in rng.normal(size=(150, 1, 2)):
+        model.partial_fit(x, model.classes_[model.predict_proba(x).argmin(axis=1)])
+    model.save("wrong.driftline")
+    text = " ".join(command("explain", "wrong.driftline").out.split())
+    assert "There is no useful bound on the error of the next step: the labels so far showed more mistakes than" in text
+    assert "bounded by" not in text
+    assert json.loads(command("explain", "wrong.driftline", "--json", "-").out)["bound_status"] == "loose"

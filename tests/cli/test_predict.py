@@ -5,12 +5,13 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from driftline import AMRC
+from driftline import AMRC, Status
 from driftline.registry import create, load_model
 from driftline.streams import RotatingGaussians, open_stream
 
@@ -137,3 +138,14 @@ def test_labels_are_not_lost_in_an_encoding_that_lacks_their_letters(folder, com
         env=os.environ | {"PYTHONIOENCODING": "latin-1"},
     )
     assert {row["prediction"] for row in read(left.stdout.decode())} <= {"日", "本"}
+
+
+def test_a_bound_that_is_void_is_left_empty(folder, command):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    model = create("amrc-paper-linear").partial_fit([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
+    model._learner.solution = replace(model._learner.solution, risk=-0.2, status=Status.EMPTY)
+    model.save("void.driftline")
+    Path("x.csv").write_text("a,b\n1,2\n3,4\n")
+    assert [row["bound"] for row in read(command("predict", "void.driftline", "x.csv").out)] == ["", ""]
+    assert command("predict", "void.driftline", "x.csv", "--out", "x.parquet").code == 0
+    assert parquet.read_table("x.parquet")["bound"].to_pylist() == [None, None]

@@ -15,10 +15,10 @@ from driftline.types import Predictions, Rule, Status, UncertaintySet
 from helpers.strategies import problems, seeds
 
 
-def one_row(bound, status=Status.OK, label=0, excess=0.0):
-    """Return the prediction for one row."""
+def one_row(bound, status=Status.OK, label=0, excess=0.0, probability=1.0):
+    """Return the prediction for one row; `probability` is that of class 0."""
     return Predictions.with_bounds(
-        probabilities=np.array([[0.5, 0.5]]),
+        probabilities=np.array([[probability, 1.0 - probability]]),
         predicted=np.array([0]),
         bounds=np.array([bound]),
         rates=np.array([bound]),
@@ -37,6 +37,44 @@ def test_mistakes_are_bounded_by_the_sum_of_risks_and_azuma():
     assert ledger.mistakes(0.1) == pytest.approx(8.75 + 3.0 + math.sqrt(2 * 30 * math.log(10)))
     assert ledger.rate(0.1) == pytest.approx(ledger.mistakes(0.1) / 30)
     assert ledger.mean_excess == pytest.approx(0.1)
+
+
+def test_where_bounds_did_not_hold_on_average_the_expected_mistakes_are_bounded():
+    ledger = MistakeBound()
+    for _ in range(400):
+        ledger.add(one_row(0.25, probability=0.5))
+    assert not ledger.holds
+    assert ledger.mistakes(0.1) == pytest.approx(200 + math.sqrt(2 * 400 * math.log(10)))
+    for _ in range(200):
+        ledger.add(one_row(0.75, probability=0.5))
+    assert not ledger.holds
+    for _ in range(200):
+        ledger.add(one_row(0.75, probability=0.5))
+    assert ledger.holds
+    assert ledger.mistakes(0.1) == pytest.approx(400 + math.sqrt(2 * 800 * math.log(10)))
+
+
+def test_the_first_row_of_a_class_is_an_expected_mistake():
+    ledger = MistakeBound()
+    ledger.add(one_row(0.3, label=2))
+    assert ledger.total_loss == 1
+
+
+@settings(max_examples=10)
+@given(seeds, st.sampled_from([0.05, 0.3]))
+def test_drawn_labels_exceed_the_bound_no_more_often_than_allowed_on_any_stream(seed, delta):
+    """Also if all bounds are 0, and labels react to what was drawn before."""
+    rng, n_steps, n_runs = np.random.default_rng(seed), 200, 200
+    failures = 0
+    for _ in range(n_runs):
+        h = rng.random(n_steps) ** rng.integers(1, 4)
+        drawn = rng.random(n_steps) < h
+        losses = 1 - h
+        losses[1:] = np.where(drawn[:-1], losses[1:], h[1:])
+        wrong = ~drawn
+        wrong[1:] = np.where(drawn[:-1], wrong[1:], drawn[1:])
+        failures += wrong.sum() > MistakeBound(n_steps=n_steps, total_loss=losses.sum()).mistakes(delta)
+    assert failures <= delta * n_runs
 
 
 def test_no_more_mistakes_are_bounded_than_there_were_steps():

@@ -354,6 +354,8 @@ def test_no_bound_on_mistakes_is_claimed_where_labels_come_late():
     stream = RotatingGaussians().stream(600, seed=0)
     late = evaluate(plain(**QUICK), stream, delay=20, window=100, progress=False).summary
     assert late.mistake_bound is None
+    assert late.bounds_held is None
+    assert "(void: labels came late)" in str(late)
     assert late.windows_above_bound is not None  # what is seen is still said
     assert evaluate(plain(**QUICK), stream, progress=False).summary.mistake_bound > 0
 

@@ -40,7 +40,10 @@ def test_the_figures_are_those_of_the_whole_however_it_was_cut(seed, n_classes, 
     assert summary.mean_bound == pytest.approx(bounds.mean(), rel=1e-12)
     assert summary.no_change_error == np.mean(y[1:] != y[:-1])
     assert summary.majority_error == pytest.approx(1 - np.bincount(y).max() / n, abs=1e-15)
-    assert summary.mistake_bound == pytest.approx(min(bounds.sum() + np.sqrt(2 * n * np.log(20)), n), rel=1e-12)
+    largest = max(bounds.sum(), np.sum(1 - h)) + np.sqrt(2 * n * np.log(20))
+    assert summary.mistake_bound == pytest.approx(min(largest, n), rel=1e-12)
+    assert summary.bounds_held == (np.sum(1 - h) <= bounds.sum())
+    assert ("did not hold" in str(summary)) == (not summary.bounds_held)
     assert summary.predict_seconds == 50.0
     assert summary.learn_seconds == 25.0
     if len({*y.tolist(), *said.tolist()}) > 1:

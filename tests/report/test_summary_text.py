@@ -11,7 +11,7 @@ from driftline.errors import ConfigError
 from driftline.evaluation import Change, Comparison, Shift, Summary, Timeline
 from driftline.report import ReportEntry, summary_sentences
 from driftline.report.analysis import Analysis
-from driftline.report.formatting import format_pair, format_percent, format_points
+from driftline.report.formatting import format_mean_bound, format_pair, format_percent, format_points
 from driftline.report.summary_text import analysis_sentences
 from helpers.report_entries import entry
 
@@ -34,6 +34,7 @@ SUMMARY = Summary(
     mistakes=3_481,
     expected_mistakes=4_032.3,
     mistake_bound=5_535.2,
+    bounds_held=True,
     delta=0.05,
     n_unlearned=0,
     n_skipped=0,
@@ -101,8 +102,15 @@ def test_the_first_sentence_gives_the_error(figures, text):
             {"mistake_bound": 1.2, "expected_mistakes": 0.9},
             "allows at most 1 such mistake with 95% confidence, and 1 was expected;",
         ),
-        ({"mistake_bound": 100.0}, "at most 100 such mistakes with 95% confidence, but 4,032 were expected;"),
-        ({"mistake_bound": None}, "It gives no bound on the total number of mistakes, because labels came late"),
+        (
+            {"bounds_held": False, "mistake_bound": 4_362.0},
+            "On average the bound did not hold, so its sum says nothing about the total; the probabilities alone allow "
+            "at most 4,362 such mistakes with 95% confidence, and 4,032 were expected;",
+        ),
+        (
+            {"mistake_bound": None, "bounds_held": None},
+            "It gives no bound on the total number of mistakes, because labels came late",
+        ),
         ({"delta": 0.001}, "with 99.9% confidence"),
     ],
 )
@@ -268,3 +276,16 @@ def test_sentences_are_three_to_six_and_contain_only_known_numbers(figures, chan
         assert re.fullmatch(r"[A-Z0-9].*[^.]\.", sentence)
         assert not re.search(r"\.\s|None|nan|\s\s|\b1 (rows|labels|times|mistakes)\b", sentence)
         assert numbers(sentence) <= known_numbers(figures, changes, ranking), sentence
+
+
+@pytest.mark.parametrize(
+    ("figures", "text"),
+    [
+        ({}, "28.7%"),
+        ({"bounds_held": False}, "failed"),
+        ({"bounds_held": None, "mistake_bound": None}, "void"),
+        ({"bounds_held": None, "mistake_bound": None, "mean_bound": None}, "–"),
+    ],
+)
+def test_a_mean_bound_that_did_not_hold_is_not_shown(figures, text):
+    assert format_mean_bound(replace(SUMMARY, **figures)) == text

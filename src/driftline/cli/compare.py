@@ -17,6 +17,7 @@ from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation import Comparison, compare, evaluate
 from driftline.registry import create
 from driftline.report import ReportEntry
+from driftline.report.formatting import format_mean_bound
 
 
 def compare_models(
@@ -97,7 +98,7 @@ def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
             f"{place.error:.2%}",
             _behind(place),
             "" if place.p is None else "<0.001" if place.p < 0.001 else f"{place.p:.3f}",
-            "" if summary.mean_bound is None else f"{summary.mean_bound:.1%}",
+            "" if summary.mean_bound is None else format_mean_bound(summary),
             f"{summary.rows_per_second:,.0f}",
         )
     console.print(table)

@@ -12,6 +12,7 @@ from driftline.cli.output import check_outputs, wrapped, write_json_or_show
 from driftline.cli.source import check_files_exist
 from driftline.errors import ConfigError
 from driftline.registry import load_model
+from driftline.types import Status
 
 MIN_SURPRISE = 3.0
 """Smallest surprise for which a mean is shown as moving; see `AMRC.drift`."""
@@ -35,6 +36,7 @@ def explain_model(path: Path, top: int, json: Path | None) -> None:
         "stream": notes.get("stream"),
         "n_steps": model.n_steps_,
         "error_bound": model.error_bound_,
+        "bound_status": str(model.bound_status_),
         "drift": rows,
     }
     write_json_or_show(content, json, partial(_show, content, top))
@@ -47,8 +49,7 @@ def _show(content: dict[str, Any], top: int) -> None:
     of = "" if content["stream"] is None else f" of {content['stream']}"
     text = (
         f"After {content['n_steps']:,} rows{of}, {len(moving)} of {len(rows)} class means are moving by more than "
-        f"chance (surprise {MIN_SURPRISE:g} or more). The error of the next step is bounded by "
-        f"{content['error_bound']:.1%}."
+        f"chance (surprise {MIN_SURPRISE:g} or more). {_bound_text(content)}"
     )
     console.print(wrapped(text, min(console.width, 100), 0), end="\n\n")
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -66,6 +67,16 @@ def _show(content: dict[str, Any], top: int) -> None:
     console.print(table)
     if len(rows) > top:
         console.print(f"… and {len(rows) - top:,} more rows; --top shows more")
+
+
+def _bound_text(content: dict[str, Any]) -> str:
+    bound = f"{content['error_bound']:.1%}"
+    if content["bound_status"] == Status.OK:
+        return f"The error of the next step is bounded by {bound}."
+    return (
+        "There is no useful bound on the error of the next step: the labels so far showed more mistakes than guessing "
+        f"makes ({bound})."
+    )
 
 
 def _in_words(row: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from driftline.errors import ConfigError, DataError
 from driftline.evaluation.records import arrow, label_type
 from driftline.registry import load_model
 from driftline.streams.files import RowFile, numeric_layout
-from driftline.types import LabelArray, Matrix
+from driftline.types import LabelArray, Matrix, Status
 from driftline.utils.atomic_write import replacing
 
 FORMATS = (".csv", ".parquet")
@@ -66,14 +66,21 @@ def _heading(model: Any, rows: RowFile) -> list[str]:
     return [rows.place, "prediction", *classes, *(["bound"] if hasattr(model, "error_bound_") else [])]
 
 
+def _valid_bound(model: Any) -> float | None:
+    """Return the bound on the error; None if it bounds nothing, because the uncertainty set is empty."""
+    bound: float = model.error_bound_
+    return None if model.bound_status_ == Status.EMPTY else bound
+
+
 def _write_csv(model: Any, rows: RowFile, file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_heading(model, rows))
-    bound = [f"{model.error_bound_:.6g}"] if hasattr(model, "error_bound_") else []
+    bound = [_valid_bound(model)] if hasattr(model, "error_bound_") else []
+    cells = ["" if value is None else f"{value:.6g}" for value in bound]
     for places, labels, probabilities in _predictions(model, rows):
         shares = np.empty((len(labels), 0)) if probabilities is None else probabilities
         for place, label, share in zip(places, labels.tolist(), shares.tolist(), strict=True):
-            writer.writerow([place, label, *(f"{p:.6g}" for p in share), *bound])
+            writer.writerow([place, label, *(f"{p:.6g}" for p in share), *cells])
 
 
 def _write_text(model: Any, rows: RowFile, file: BinaryIO) -> None:
@@ -92,5 +99,5 @@ def _write_parquet(model: Any, rows: RowFile, file: BinaryIO) -> None:
         for places, labels, probabilities in _predictions(model, rows):
             columns: list[Any] = [list(places), labels.tolist()]
             columns += [] if probabilities is None else list(probabilities.T)
-            columns += [np.full(len(labels), model.error_bound_)] if "bound" in heading[-1:] else []
+            columns += [[_valid_bound(model)] * len(labels)] if "bound" in heading[-1:] else []
             writer.write_table(pa.table([pa.array(c, k) for c, k in zip(columns, kinds, strict=True)], schema=schema))

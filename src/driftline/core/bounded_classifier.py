@@ -118,11 +118,13 @@ class BoundedClassifier(OnlineClassifier):
     def mistake_bound(self, delta: float = 0.05) -> float:
         """Return a bound on the mistakes that the randomised rule made in the steps so far.
 
-        It is the sum of the bounds on each step plus √(2 T log(1/δ)): with probability at least 1 - `delta` the
-        mistakes stay below it if those bounds hold on average. For `AMRC` they are the rate bounds. For the paper's
-        method they are R(U_t) + e_t, where e_t is the excess of the instance over what φ covered (the square root
-        assumes e_t ≤ 1), and they hold if the uncertainty sets contained the true expectations and each label was
-        learned before the next instance was predicted. A step whose bound is void counts as a mistake.
+        With probability at least 1 - `delta` the mistakes do not exceed it, on any stream. It is the sum of the bounds
+        on each step plus √(2 T log(1/δ)), if those bounds held on average. If they did not, so that the labels gave
+        more expected mistakes Σ (1 - h_t(y_t|x_t)) than the sum of the bounds, the expected mistakes take its place.
+        For `AMRC` the bounds are the rate bounds; for the paper's method they are R(U_t) + e_t, where e_t is the excess
+        of the instance over what φ covered. A step whose bound is void counts as a mistake. A step is a label that was
+        learned, with the prediction that was made for its row. (A model file of version 1 or 2 has no sum of expected
+        mistakes: for the steps before it was loaded, it is assumed that the bounds held on average.)
 
         Parameters
         ----------

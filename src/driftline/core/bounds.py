@@ -1,7 +1,11 @@
 """The bound on accumulated mistakes.
 
 With probability at least 1 - δ the mistakes of the randomised rule in T steps are at most the sum of the bounds on its
-error plus √(2T log(1/δ)), if those bounds hold on average (Theorem 1 of the paper).
+error plus √(2T log(1/δ)), if those bounds hold on average (Theorem 1 of the paper). The labels show whether they did.
+Whatever the bounds, the rule errs at step t with the probability ℓ_t = 1 - h_t(y_t|x_t), because its label is drawn
+from h_t independently of y_t. By the inequality of Azuma and Hoeffding, its mistakes exceed Σ ℓ_t by more than
+√(T log(1/δ)/2) with probability at most δ, on any stream. So the larger of the two sums, plus √(2T log(1/δ)), bounds
+the mistakes without any condition.
 """
 
 import math
@@ -12,6 +16,9 @@ import numpy as np
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
 from driftline.errors import ConfigError
 from driftline.types import Predictions, State
+
+ROUNDING = 1e-9
+"""Relative difference of two sums that is ignored as rounding."""
 
 
 @dataclass
@@ -28,18 +35,24 @@ class MistakeBound:
     ----------
     n_steps, total_bound, total_excess, n_void
         Number of steps; sums of their bounds and of their excesses; number of steps whose bound was void.
+    total_loss
+        Sum of the expected mistakes ℓ_t. A label of a class not known before is certainly a mistake: ℓ_t = 1.
 
     Examples
     --------
-    >>> bound = MistakeBound(n_steps=100, total_bound=30.0)
-    >>> round(bound.mistakes(delta=0.05), 2), round(bound.rate(delta=0.05), 4)
-    (54.48, 0.5448)
+    >>> bound = MistakeBound(n_steps=100, total_bound=30.0, total_loss=25.0)
+    >>> bound.holds, round(bound.mistakes(delta=0.05), 2), round(bound.rate(delta=0.05), 4)
+    (True, 54.48, 0.5448)
+    >>> bound = MistakeBound(n_steps=100, total_bound=30.0, total_loss=40.0)
+    >>> bound.holds, round(bound.mistakes(delta=0.05), 2)
+    (False, 64.48)
     """
 
     n_steps: int = 0
     total_bound: float = 0.0
     total_excess: float = 0.0
     n_void: int = 0
+    total_loss: float = 0.0
 
     def add(self, predictions: Predictions) -> None:
         """Add the bounds of rows that were predicted.
@@ -52,17 +65,30 @@ class MistakeBound:
         self.n_steps += len(predictions)
         self.n_void += int(predictions.is_void.sum())
         # One by one, so that the rounding of the sums does not depend on how rows are grouped.
-        for charge, excess in zip(predictions.charges.tolist(), predictions.excesses.tolist(), strict=True):
+        rows = zip(
+            predictions.charges.tolist(),
+            predictions.excesses.tolist(),
+            predictions.label_probabilities.tolist(),
+            strict=True,
+        )
+        for charge, excess, probability in rows:
             self.total_bound += charge
             self.total_excess += excess
+            self.total_loss += 1.0 - probability
 
     @property
     def mean_excess(self) -> float:
         """Running mean of (φ_x - φ)_+: the correction to R(U_t) for instances that φ did not cover."""
         return self.total_excess / max(self.n_steps, 1)
 
+    @property
+    def holds(self) -> bool:
+        """Whether the bounds held on average: the expected mistakes do not exceed their sum by more than rounding."""
+        total = self.total_bound + self.total_excess
+        return self.total_loss <= total + ROUNDING * (1.0 + total)
+
     def mistakes(self, delta: float) -> float:
-        """Return the number of mistakes not exceeded with probability 1 - delta.
+        """Return the number of mistakes not exceeded with probability 1 - delta, on any stream.
 
         Parameters
         ----------
@@ -77,7 +103,7 @@ class MistakeBound:
         if not 0.0 < delta < 1.0:
             raise ConfigError(f"delta must lie strictly between 0 and 1; got {delta}")
         deviation = math.sqrt(2.0 * self.n_steps * math.log(1.0 / delta))
-        return min(self.total_bound + self.total_excess + deviation, float(self.n_steps))
+        return min(max(self.total_bound + self.total_excess, self.total_loss) + deviation, float(self.n_steps))
 
     def rate(self, delta: float) -> float:
         """Return the bound on mistakes divided by the number of steps.
@@ -96,21 +122,27 @@ class MistakeBound:
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
-        return {"sums": np.array([self.n_steps, self.total_bound, self.total_excess, self.n_void])}
+        return {"sums": np.array([self.n_steps, self.total_bound, self.total_excess, self.n_void, self.total_loss])}
 
     def schema(self) -> Schema:
         """Return what the array must be in a file."""
-        low = np.array([0.0, -MOST_COUNTED, 0.0, 0.0])
-        high = np.array([MOST_COUNTED, MOST_COUNTED, np.finfo(float).max, MOST_COUNTED])
-        return {"sums": ArraySpec((4,), low=low, high=high)}
+        low = np.array([0.0, -MOST_COUNTED, 0.0, 0.0, 0.0])
+        high = np.array([MOST_COUNTED, MOST_COUNTED, np.finfo(float).max, MOST_COUNTED, MOST_COUNTED])
+        return {
+            "sums": ArraySpec((5,), low=low, high=high, since=3, before=ArraySpec((4,), low=low[:4], high=high[:4]))
+        }
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned.
+        """Continue from what `state` returned, or from a file of version 1 or 2, which has no sum of expected mistakes.
+
+        That sum is then unknown and taken to be the sum of the bounds: for the steps before, the bound on mistakes
+        is true if the bounds held on average.
 
         Parameters
         ----------
         state : dict of ndarray
             What `state` returned.
         """
-        n_steps, self.total_bound, self.total_excess, n_void = state["sums"].tolist()
+        n_steps, self.total_bound, self.total_excess, n_void, *total_loss = state["sums"].tolist()
         self.n_steps, self.n_void = int(n_steps), int(n_void)
+        self.total_loss = total_loss[0] if total_loss else self.total_bound + self.total_excess

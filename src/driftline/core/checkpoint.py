@@ -25,7 +25,7 @@ from driftline.utils.atomic_write import replacing
 
 FORMAT = "driftline-model"
 VERSION = 3
-"""Version 2 renamed arrays; those of version 1 are renamed as they are read. Version 3 added arrays."""
+"""Version 2 renamed arrays; those of version 1 are renamed as they are read. Version 3 added arrays and figures."""
 HEADER = "header.json"
 SUFFIX = ".npy"
 """End of the name of each array in the archive."""

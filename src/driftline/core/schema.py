@@ -58,7 +58,9 @@ class ArraySpec:
     is_optional : bool, default=False
         Whether the array may be missing, together with all other optional ones of its part.
     since : int, default=1
-        Version of the format of model files that introduced the array.
+        Version of the format of model files that introduced the array, or gave it this description.
+    before : ArraySpec, optional
+        The description of the array in files of earlier versions, if they have it.
     """
 
     shape: tuple[int | Length, ...]
@@ -71,6 +73,7 @@ class ArraySpec:
     meaning: str = ""
     is_optional: bool = False
     since: int = 1
+    before: "ArraySpec | None" = None
 
     @property
     def allows_inf(self) -> bool:
@@ -126,10 +129,11 @@ def expected_in(names: Collection[str], version: int, schema: Schema) -> Schema:
     It lacks the arrays that later versions introduced, and the optional arrays of parts of which the file has none.
     """
     parts = {name.rpartition("/")[0] for name in names if name in schema}
+    specs = {name: spec if spec.since <= version else spec.before for name, spec in schema.items()}
     return {
         name: spec
-        for name, spec in schema.items()
-        if spec.since <= version and (not spec.is_optional or name.rpartition("/")[0] in parts)
+        for name, spec in specs.items()
+        if spec is not None and (not spec.is_optional or name.rpartition("/")[0] in parts)
     }
 
 

@@ -79,14 +79,18 @@ class AMRC(BoundedClassifier):
         The calibrated bound.
     calibrated_bound_ : float
         Bound on the error probability of the current rule, calibrated by the labels learned so far. It should hold at
-        the share `coverage` of all steps.
+        the share `coverage` of all steps. Proved for any stream: of K windows of 100 labels that follow each other,
+        wherever the first begins, at most ``(1 - coverage) K`` plus a constant (30 if coverage is 0.95) have more
+        expected mistakes than the sum of their bounds.
     rate_bound_ : float
-        Smaller bound that should hold on average over many steps; `mistake_bound` is computed from its sum.
+        Smaller bound that should hold on average over many steps; `mistake_bound` is computed from its sum. The same
+        is proved of its windows, with a constant of 33.
     model_bound_ : float
         R(U_t) of the mixture, the weighted mean of those of its members. It is a bound if the uncertainty sets contain
         the true expectations.
     bound_status_ : Status
-        Always "ok": the bounds lie in [0, 1 - 1/c].
+        "ok"; "loose" if `error_bound_` is above 1 - 1/c, because the last 100 labels or many earlier ones showed more
+        mistakes than guessing makes.
     members_ : structured ndarray
         The members: feature space, gain (0 for a memory that grows until it is cut), weight in the mixture, model
         bound, and number of times that the memory was cut.

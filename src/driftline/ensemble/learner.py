@@ -108,8 +108,13 @@ class EnsembleLearner:
 
     @property
     def status(self) -> Status:
-        """Whether the bound lies in [0, 1 - 1/c]: always, once a class is known."""
-        return Status.OK if self.n_classes else Status.LOOSE
+        """Whether the bound lies in [0, 1 - 1/c]: if a class is known, and the rule was not worse than guessing."""
+        return Status.LOOSE if self.error_bound > self._guessing_error else Status.OK
+
+    @property
+    def _guessing_error(self) -> float:
+        """The error of guessing; 0 before any class is known."""
+        return 1.0 - 1.0 / max(self.n_classes, 1)
 
     def snapshot(self) -> "EnsembleLearner":
         """Return a copy for predictions, bounds and drift, which learning does not change; it cannot learn."""
@@ -293,13 +298,15 @@ class EnsembleLearner:
         learn_seconds: float = 0.0,
     ) -> Predictions:
         n = len(labels)
+        statuses = np.full(n, Status.OK, dtype=object)
+        statuses[bounds > self._guessing_error] = Status.LOOSE
         return Predictions.with_bounds(
             predicted=_largest(h) if self.n_classes else np.full(n, -1),
             labels=labels,
             probabilities=h,
             bounds=bounds,
             rates=rates,
-            statuses=np.full(n, self.status, dtype=object),
+            statuses=statuses,
             excesses=np.zeros(n),
             predict_seconds=np.full(n, predict_seconds / n),
             learn_seconds=np.full(n, learn_seconds / n),

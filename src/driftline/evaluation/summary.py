@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from driftline.core.bounds import MistakeBound
+from driftline.core.bounds import ROUNDING, MistakeBound
 from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
-
-ROUNDING = 1e-9
-"""Relative difference of two sums that is ignored as rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +35,12 @@ class Summary:
         Number of rows in a window, and the share of windows in which the mean bound is exceeded by the mean expected
         error of the randomised rule, for which the bound is meant, or by the error of the predictions.
     mistakes, expected_mistakes, mistake_bound, delta
-        Wrong predictions; expected mistakes of the randomised rule, and their bound with probability 1 - delta. The
-        bound is None if labels arrive late and the classifier has no method `observe`: its bounds are then for the
-        last learned row, not for the predicted one.
+        Wrong predictions; expected mistakes of the randomised rule, and the number of mistakes that it does not exceed
+        with probability 1 - delta, whatever the stream. The bound is None if labels arrive late and the classifier has
+        no method `observe`: its bounds are then for the last learned row, not for the predicted one.
+    bounds_held
+        Whether the bounds held on average: the expected mistakes do not exceed the sum of the bounds. If they do, the
+        bound on mistakes is computed from the expected mistakes instead. None where `mistake_bound` is None.
     n_unlearned
         Labels that had not arrived at the end.
     n_skipped
@@ -67,6 +67,7 @@ class Summary:
     mistakes: int
     expected_mistakes: float | None
     mistake_bound: float | None
+    bounds_held: bool | None
     delta: float
     n_unlearned: int
     n_skipped: int
@@ -100,7 +101,8 @@ class Summary:
             if self.kappa is None
             else f"{self.kappa:.3f}   (against no change "
             f"{'–' if self.kappa_no_change is None else f'{self.kappa_no_change:.3f}'})",
-            "randomised rule": f"error {percent(self.expected_error)}, mean bound {percent(self.mean_bound)}",
+            "randomised rule": f"error {percent(self.expected_error)}, mean bound {percent(self.mean_bound)}"
+            f"{self._bound_remark()}",
             "above the bound": f"{percent(self.windows_above_bound)} of windows of {self.window} rows",
             "mistakes": f"{number(self.expected_mistakes)} expected of the randomised rule, "
             f"at most {number(self.mistake_bound)} (δ = {self.delta:g})",
@@ -117,6 +119,12 @@ class Summary:
         width = max(map(len, lines))
         body = "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
         return f"{self.model} on {self.stream}\n{body}"
+
+    def _bound_remark(self) -> str:
+        """Return why the mean bound bounds nothing, in brackets; empty if it does, or if there is none."""
+        if self.mean_bound is None or self.bounds_held:
+            return ""
+        return " (void: labels came late)" if self.bounds_held is None else " (did not hold on average)"
 
 
 @dataclass(slots=True)
@@ -190,7 +198,8 @@ class RunningTotals:
         no_change = self.label_changes / (n - 1) if n > 1 else None
         has_bound = not np.isnan(bounds)
         has_windows = has_bound and self.n_windows > 0
-        mistake_bound = MistakeBound(n_steps=n, total_bound=charges)
+        mistake_bound = MistakeBound(n_steps=n, total_bound=charges, total_loss=expected)
+        has_mistake_bound = has_bound and not bounds_are_late
         return Summary(
             stream=stream,
             model=model,
@@ -209,7 +218,8 @@ class RunningTotals:
             windows_above_bound_deterministic=self.n_above_deterministic / self.n_windows if has_windows else None,
             mistakes=self.mistakes,
             expected_mistakes=none_if_nan(expected),
-            mistake_bound=mistake_bound.mistakes(delta) if has_bound and not bounds_are_late else None,
+            mistake_bound=mistake_bound.mistakes(delta) if has_mistake_bound else None,
+            bounds_held=mistake_bound.holds if has_mistake_bound else None,
             delta=delta,
             n_unlearned=n_unlearned,
             n_skipped=n_skipped,

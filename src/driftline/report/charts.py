@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from driftline.core.bounds import MistakeBound
+from driftline.core.bounds import ROUNDING, MistakeBound
 from driftline.evaluation import Timeline, WindowStats
-from driftline.evaluation.summary import ROUNDING
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import (
     Chart,
@@ -91,9 +90,10 @@ def mistakes_chart(entry: ReportEntry) -> Chart:
         for name in ("mistakes", "expected_mistakes", "charges")
     }
     has_bound = entry.summary.mistake_bound is not None
+    rows = zip(ends, totals["charges"].tolist(), totals["expected_mistakes"].tolist(), strict=True)
     bound = [
-        MistakeBound(n_steps=end, total_bound=charges).mistakes(delta) if has_bound else np.nan
-        for end, charges in zip(ends, totals["charges"].tolist(), strict=True)
+        MistakeBound(n_steps=end, total_bound=charges, total_loss=expected).mistakes(delta) if has_bound else np.nan
+        for end, charges, expected in rows
     ]
     lines = [
         Line("bound", "bound", np.array(bound)),

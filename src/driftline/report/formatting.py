@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from driftline.evaluation import Shift
+from driftline.evaluation import Shift, Summary
 
 MIN_UNIX_TIME = 1e8
 """Larger times are read as seconds since 1970 (this is in 1973); smaller ones are shown as plain numbers."""
@@ -22,6 +22,19 @@ def format_percent(share: float) -> str:
     ('19.2%', '0.004%', '0.0%')
     """
     return f"{100 * share:.2g}%" if 0.0 < abs(share) < 0.0005 else f"{share:.1%}"
+
+
+def format_mean_bound(summary: Summary) -> str:
+    """Return the mean bound of a classifier in percent, or the word that says why there is none.
+
+    "failed" if the expected mistakes exceeded the sum of the bounds; "void" if labels came late and the bounds do not
+    allow for that; "–" if the classifier gives no bounds.
+    """
+    if summary.mean_bound is None:
+        return "–"
+    if summary.bounds_held is None:
+        return "void"
+    return format_percent(summary.mean_bound) if summary.bounds_held else "failed"
 
 
 def format_points(difference: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from driftline.errors import MissingExtraError
 from driftline.evaluation.timeline import MAX_WINDOWS, MIN_WINDOW_ROWS
 from driftline.report.analysis import ReportEntry, analyse
-from driftline.report.formatting import format_count, format_percent, format_shift, format_time
+from driftline.report.formatting import format_count, format_mean_bound, format_percent, format_shift, format_time
 from driftline.report.sections import report_sections
 from driftline.report.summary_text import analysis_sentences
 
@@ -80,6 +80,7 @@ def _page_template() -> "Template":
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {
         "format_count": format_count,
+        "format_mean_bound": format_mean_bound,
         "format_percent": format_percent,
         "format_shift": format_shift,
         "format_time": format_time,

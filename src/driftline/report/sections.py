@@ -65,9 +65,9 @@ def _mistakes(entry: ReportEntry) -> Section:
         text += "Expected mistakes: those of predictions drawn at random from the classifier’s probabilities. "
     if summary.mistake_bound is not None:
         text += (
-            "The bound applies to such predictions: it is the sum of the bounds of all rows so far plus an allowance "
-            f"for chance. At any one row it holds with {100 * (1 - summary.delta):g}% confidence, provided that the "
-            "bounds hold on average. "
+            "The bound applies to such predictions: it is the sum of the bounds of all rows so far, or the expected "
+            "mistakes where these are more, plus an allowance for chance. At any one row it holds with "
+            f"{100 * (1 - summary.delta):g}% confidence. "
         )
     elif summary.mean_bound is not None:
         text += "There is no bound on the total: labels came late, and the classifier does not allow for that. "
@@ -112,7 +112,9 @@ def _comparison(analysis: Analysis) -> Section:
     text = (
         "The share of wrong predictions on the same rows. The distance to the best and its interval are in percentage "
         "points. p: the probability of a difference this large if both classifiers had the same error rate, corrected "
-        f"for the number of comparisons. {point_text(chart_windows(analysis.first.timeline))}"
+        "for the number of comparisons. Mean bound: failed if the expected mistakes exceeded the sum of the bounds; "
+        "void if labels came late and the bounds do not allow for that. "
+        f"{point_text(chart_windows(analysis.first.timeline))}"
     )
     chart = comparison_chart(analysis)
     return Section("comparison", "Comparison of classifiers", text, chart, "comparison_table.html.j2")

@@ -106,12 +106,15 @@ def _mistake_bound_text(entry: ReportEntry) -> str:
         return (
             "It gives no bound on the total number of mistakes, because labels came late and it does not allow for that"
         )
-    contrast = "and" if summary.expected_mistakes <= summary.mistake_bound else "but"
     expected = f"{summary.expected_mistakes:,.0f}"
+    start = (
+        "In total, the bound allows"
+        if summary.bounds_held
+        else "On average the bound did not hold, so its sum says nothing about the total; the probabilities alone allow"
+    )
     return (
-        f"In total, the bound allows at most {format_count(summary.mistake_bound, 'such mistake')} with "
-        f"{100 * (1 - summary.delta):g}% confidence, {contrast} {expected} {'was' if expected == '1' else 'were'} "
-        "expected"
+        f"{start} at most {format_count(summary.mistake_bound, 'such mistake')} with "
+        f"{100 * (1 - summary.delta):g}% confidence, and {expected} {'was' if expected == '1' else 'were'} expected"
     )
 
 
