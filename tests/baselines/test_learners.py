@@ -7,14 +7,7 @@ import pytest
 
 from driftline import AMRC, CheckpointError, ConfigError, PaperAMRC, baselines
 from driftline.baselines import AdaRaker, Forgetron, Majority
-from helpers.quick_models import assert_same, small_stream
-
-SMALL = {"budget": 20, "n_components": 10, "period": 7, "max_experts": 4, "rank": 0.6}
-
-
-def small(name, **changes):
-    kind = getattr(baselines, name)
-    return kind(**{key: value for key, value in (SMALL | changes).items() if key in kind().get_params()})
+from helpers.quick_models import assert_same, baseline, small_stream
 
 
 @pytest.mark.parametrize("name", baselines.__all__)
@@ -24,11 +17,11 @@ def test_grouping_rows_into_blocks_changes_no_bit(name):
     X += np.linspace(0, 4, 400)[:, None]
     X[::37, 1] = np.nan
     y[:150] %= 2
-    whole = small(name)
+    whole = baseline(name)
     expected = whole.prequential(X, y, classes=[0, 1]).predicted
     rng = np.random.default_rng(0)
     for places in (np.arange(1, 400), np.unique(rng.integers(1, 400, 20))):
-        model = small(name)
+        model = baseline(name)
         parts = [model.prequential(X[r], y[r], classes=[0, 1]) for r in np.split(np.arange(400), places)[:1]]
         parts += [model.prequential(X[r], y[r]) for r in np.split(np.arange(400), places)[1:]]
         assert np.array_equal(np.concatenate([part.predicted for part in parts]), expected)

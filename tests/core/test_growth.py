@@ -1,6 +1,7 @@
 """Classes and columns that cannot be added because memory runs out: the model stays as it was."""
 
 import pickle
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -9,21 +10,12 @@ import pytest
 
 from driftline import AMRC, baselines
 from driftline.core.state import independent_copy
-from helpers.quick_models import KINDS, assert_same, paper, small_stream
+from helpers.quick_models import KINDS, assert_same, baseline, paper, small_stream
 
 ALLOCATIONS = ("append", "array", "concatenate", "empty", "full", "insert", "pad", "stack", "vstack", "zeros")
-SMALL = {"budget": 5, "n_components": 4, "period": 3}
-
-
-def small(name):
-    kind = getattr(baselines, name)
-    return kind(**{key: value for key, value in SMALL.items() if key in kind().get_params()})
-
-
 MODELS = KINDS | {"exact": lambda: paper(solver="exact", n_subgradients=4)}
-MODELS |= {name: lambda name=name: small(name) for name in baselines.__all__}
-QUICKEST = [pytest.param(name, marks=[pytest.mark.slow] * (name == "fourier")) for name in MODELS]
-"""All models; in `make test` without the one that has the most arrays."""
+MODELS |= {name: partial(baseline, name) for name in baselines.__all__}
+SLOW = ("widened", "fourier", "exact")
 
 
 def failing(allocate, n_left):
@@ -62,7 +54,7 @@ def fail_at_every_allocation(model, grow, monkeypatch):
     return None
 
 
-@pytest.mark.parametrize("name", QUICKEST)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in MODELS])
 def test_a_class_for_which_there_is_no_memory_changes_nothing(name, monkeypatch):
     X, y = small_stream(n_steps=40)
     model, twin = (MODELS[name]().partial_fit(X[:20], y[:20]) for _ in range(2))

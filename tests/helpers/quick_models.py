@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from driftline import AMRC, PaperAMRC
+from driftline import AMRC, PaperAMRC, baselines
 
 LINEAR = {"features": "linear", "intercept": True, "scaling": "running"}
 """Parameters of the paper's method that make it quick, and do not scale columns with future rows."""
 QUICK = {"n_iterations": 50, "n_subgradients": 10}
+SMALL = {"budget": 20, "n_components": 10, "period": 7, "max_experts": 4, "rank": 0.6}
+"""Parameters of the baselines that make them quick."""
 
 
 def plain(**changes):
@@ -27,6 +29,11 @@ def linear(**changes):
 
 def fourier(**changes):
     return AMRC(**{"n_components": 5} | changes)
+
+
+def baseline(name):
+    kind = getattr(baselines, name)
+    return kind(**{key: value for key, value in SMALL.items() if key in kind().get_params()})
 
 
 KINDS = {"paper": paper, "widened": widened, "linear": linear, "fourier": fourier}

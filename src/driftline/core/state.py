@@ -72,7 +72,7 @@ def independent_copy(part: T) -> T:
 
 def _independent(value: Any) -> Any:
     """Return an independent copy of the value of an attribute; the value itself if it cannot change."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | deque | set):
         return value.copy()
     if isinstance(value, PLAIN):
         return value
@@ -82,8 +82,6 @@ def _independent(value: Any) -> Any:
         copied = value.copy()  # of the same type, such as OrderedDict
         copied.update((key, _independent(entry)) for key, entry in value.items())
         return copied
-    if isinstance(value, deque | set):  # of values that cannot change
-        return value.copy()
     if hasattr(value, "_fields"):  # a named tuple
         return value.copy() if hasattr(value, "copy") else type(value)(*map(_independent, value))
     is_part = hasattr(value, "restore") and not hasattr(value, "transform")
