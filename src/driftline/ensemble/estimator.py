@@ -374,7 +374,8 @@ class AMRC(BoundedClassifier):
     @property
     def _started_ensemble(self) -> EnsembleLearner:
         """The learner, which may not know any class yet."""
-        check_is_fitted(self, "_learner")
+        if not hasattr(self, "_learner"):
+            check_is_fitted(self)  # raises an error that says so
         assert isinstance(self._learner, EnsembleLearner)
         return self._learner
 

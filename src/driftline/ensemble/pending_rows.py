@@ -1,9 +1,11 @@
 """Rows that were predicted and whose labels have not arrived yet."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -127,7 +129,7 @@ class PendingRows:
         self._by_rounded_values: dict[bytes, list[int]] = {}
         self._n_added = self._n_labels = 0
         self._first_time = np.nan
-        """The time of rows that were observed before any time was known: that of the next label."""
+        """Time of the first label, which is also that of rows that were observed before any time was known."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -209,8 +211,8 @@ class PendingRows:
 
     def _time(self, row: PendingRow, next_time: float = np.nan) -> float:
         """Return when a row was observed; `next_time` is the time of the next label."""
-        first_time = next_time if np.isnan(self._first_time) else self._first_time
-        return first_time if np.isnan(row.time) else row.time
+        first_time = next_time if math.isnan(self._first_time) else self._first_time
+        return first_time if math.isnan(row.time) else row.time
 
     def _place(self, exact: bytes, rounded: bytes, gone: set[int]) -> int | None:
         """Return the place of the oldest row with the same values that is not in `gone`; None if there is none."""
@@ -227,7 +229,7 @@ class PendingRows:
             self._remove(place)
         self.n_expired += matches.n_expired
         self._n_labels += len(matches.rows)
-        if np.isnan(self._first_time):
+        if math.isnan(self._first_time):
             self._first_time = float(times[0])
 
     def _remove(self, place: int) -> None:
@@ -255,6 +257,8 @@ class PendingRows:
 
     def _widened(self, row: PendingRow) -> PendingRow:
         """Return a row with all columns and classes."""
+        if len(row.x) == self._n_columns and len(row.probabilities) == self._n_classes:
+            return row
         x, z, members, schemes, h = (self._padded(name, getattr(row, name)) for name in ARRAYS)
         return replace(row, x=x, z=z, member_probabilities=members, scheme_probabilities=schemes, probabilities=h)
 
@@ -279,10 +283,8 @@ class PendingRows:
         }
 
     def _stacked(self, name: str, rows: list[PendingRow]) -> Vector:
-        """Return one of the arrays of all rows as one array."""
-        runs = groupby(
-            (getattr(row, name) for row in rows), key=lambda array: array.shape
-        )  # of equal numbers of classes
+        """Return one of the arrays of all rows as one array; rows of the same shape are padded together."""
+        runs = groupby(map(attrgetter(name), rows), key=attrgetter("shape"))
         return np.concatenate([self._padded(name, np.array(list(run))) for _, run in runs])
 
     def restore(self, state: State) -> None:
