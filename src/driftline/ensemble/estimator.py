@@ -389,7 +389,8 @@ class AMRC(BoundedClassifier):
     @property
     def _started(self) -> EnsembleLearner:
         """The learner, which may not know any class yet."""
-        check_is_fitted(self, "_learner")
+        if not hasattr(self, "_learner"):
+            check_is_fitted(self)  # raises an error that says so
         return self._learner
 
     def _checked_parameters(self) -> dict[str, Any]:

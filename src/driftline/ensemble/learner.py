@@ -227,18 +227,14 @@ class EnsembleLearner:
         Before any class is known there are no predictions, and the rows are prepared when their labels arrive.
         """
         self._pending.check_ids(ids)
-        n, n_members = len(X), len(self.weights)
-        if self.n_classes:
-            with self._columns_restored_on_error():
-                Z = self._columns.update(X)
-                members = self._member_probabilities(Z)
-        else:
-            Z, members = np.zeros_like(X), np.zeros((n, n_members, 0))
-        schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
-        arrays = X, Z, members, schemes, mixture(members, self.weights)
-        known = [None] * n if ids is None else ids.tolist()
-        copied = ([entry.copy() for entry in entries] for entries in zip(*arrays, strict=True))  # not views of all rows
-        rows = [PendingRow(*row, *rest) for row, *rest in zip(copied, known, times.tolist(), strict=True)]
+        known = [None] * len(X) if ids is None else ids.tolist()
+        with self._columns_restored_on_error():
+            Z = self._columns.update(X) if self.n_classes else np.zeros_like(X)
+            members = self._member_probabilities(Z) if self.n_classes else np.zeros((len(X), len(self.weights), 0))
+            schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
+            arrays = X, Z, members, schemes, mixture(members, self.weights)
+            values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
+            rows = [PendingRow(*row, *rest) for row, *rest in zip(values, known, times.tolist(), strict=True)]
         self._pending.add(rows)
 
     def _prepare(self, X: Matrix, matches: Matches) -> Matrix:

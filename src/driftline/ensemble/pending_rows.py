@@ -1,17 +1,20 @@
 """Rows that were predicted and whose labels have not arrived yet."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from driftline.core.schema import ROUNDING, ArraySpec, Length, Schema, counts
-from driftline.ensemble.row_keys import MAX_ID_BYTES, ids_as_bytes, ids_from_bytes, keys_of
+from driftline.ensemble.row_keys import ids_as_bytes, ids_from_bytes, keys_of
 from driftline.errors import DataError
 from driftline.types import LARGEST_VALUE, LabelArray, Matrix, State, Vector
+from driftline.utils.validation import MAX_ID_LENGTH
 
 MAX_PENDING_ROWS = 100_000
 """Largest number of pending rows; if there are more, the oldest are given up."""
@@ -132,7 +135,7 @@ class PendingRows:
         self._by_rounded_values: dict[bytes, list[int]] = {}
         self._n_added = self._n_labels = 0
         self._first_time = np.nan
-        """The time of rows that were observed before any time was known: that of the next label."""
+        """Time of the first label, which is also that of rows that were observed before any time was known."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -214,8 +217,8 @@ class PendingRows:
 
     def _time(self, row: PendingRow, next_time: float = np.nan) -> float:
         """Return when a row was observed; `next_time` is the time of the next label."""
-        first_time = next_time if np.isnan(self._first_time) else self._first_time
-        return first_time if np.isnan(row.time) else row.time
+        first_time = next_time if math.isnan(self._first_time) else self._first_time
+        return first_time if math.isnan(row.time) else row.time
 
     def _place(self, exact: bytes, rounded: bytes, gone: set[int]) -> int | None:
         """Return the place of the oldest row with the same values that is not in `gone`; None if there is none."""
@@ -232,7 +235,7 @@ class PendingRows:
             self._remove(place)
         self.n_expired += matches.n_expired
         self._n_labels += len(matches.rows)
-        if np.isnan(self._first_time):
+        if math.isnan(self._first_time):
             self._first_time = float(times[0])
 
     def _remove(self, place: int) -> None:
@@ -260,6 +263,8 @@ class PendingRows:
 
     def _widened(self, row: PendingRow) -> PendingRow:
         """Return a row with all columns and classes."""
+        if len(row.x) == self._n_columns and len(row.probabilities) == self._n_classes:
+            return row
         x, z, members, schemes, h = (self._padded(name, getattr(row, name)) for name in ARRAYS)
         return replace(row, x=x, z=z, member_probabilities=members, scheme_probabilities=schemes, probabilities=h)
 
@@ -284,9 +289,8 @@ class PendingRows:
         }
 
     def _stacked(self, name: str, rows: list[PendingRow]) -> Vector:
-        """Return one of the arrays of all rows as one array."""
-        arrays = (getattr(row, name) for row in rows)
-        runs = groupby(arrays, key=lambda array: array.shape)  # of equal numbers of columns and classes
+        """Return one of the arrays of all rows as one array; rows of the same shape are padded together."""
+        runs = groupby(map(attrgetter(name), rows), key=attrgetter("shape"))
         return np.concatenate([self._padded(name, np.array(list(run))) for _, run in runs])
 
     def schema(self) -> Schema:
@@ -298,7 +302,7 @@ class PendingRows:
             "member_probabilities": _predictions((n, self._n_members, c)),
             "scheme_probabilities": _predictions((n, 2, c)),
             "probabilities": _predictions((n, c)),
-            "ids": ArraySpec((n, Length("bytes", MAX_ID_BYTES, at_least=1)), np.uint8, since=3),
+            "ids": ArraySpec((n, Length("bytes", MAX_ID_LENGTH, at_least=1)), np.uint8, since=3),
             "times": ArraySpec((n,), allows_nan=True, since=3),
             "ages": replace(counts((n,)), since=3),
         }

@@ -9,9 +9,6 @@ from driftline.errors import CheckpointError, DataError
 from driftline.types import Matrix
 from driftline.utils.validation import read_ids
 
-MAX_ID_BYTES = 4096
-"""Longest id in a model file, as JSON."""
-
 
 def keys_of(X: Matrix) -> tuple[list[bytes], list[bytes]]:
     """Return keys that are equal for rows of equal values: as they are, and rounded to single precision.
@@ -19,10 +16,13 @@ def keys_of(X: Matrix) -> tuple[list[bytes], list[bytes]]:
     The keys do not depend on the sign of a 0, on the bits of a NaN, and on missing values in the last columns, so that
     they remain valid when columns are added.
     """
-    known = ~np.isnan(X)
-    ends = np.where(known.any(axis=1), X.shape[1] - np.argmax(known[:, ::-1], axis=1), 0).tolist()
-    X = np.where(known, X + 0.0, np.nan)
-    rounded = X.astype(np.float32).astype(np.float64) + 0.0
+    missing = np.isnan(X)
+    X = X + 0.0
+    ends = [X.shape[1]] * len(X)
+    if missing.any():
+        X[missing] = np.nan
+        ends = (X.shape[1] - np.argmin(missing[:, ::-1], axis=1)) * ~missing.all(axis=1)
+    rounded = X.astype(np.float32) + np.float64(0.0)
     exact, single = ([x[:end].tobytes() for x, end in zip(rows, ends, strict=True)] for rows in (X, rounded))
     return exact, single
 
