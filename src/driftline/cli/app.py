@@ -298,6 +298,21 @@ def paper(
     )
 
 
+@app.command("warm-up")
+def warm_up(quiet: Quiet = False) -> None:
+    """Compile ahead what driftline's classifiers need, for example when a container image is built.
+
+    The first use of a classifier compiles it, which takes up to a minute, and saves the machine code: in the folder
+    named by the environment variable NUMBA_CACHE_DIR, otherwise beside the installed package or in the user's cache.
+    Later processes use it, also if the folder is then read-only. For example:
+
+    driftline warm-up
+    """
+    from driftline.cli.warm_up import warm_up
+
+    warm_up(quiet=quiet)
+
+
 @data.command("list")
 def list_streams(json: JsonFile = None) -> None:
     """List the published streams, their statistics, and where they are.
