@@ -4,16 +4,38 @@ Exit codes: 0 for success; 1 for a failure because of the data, the disk or a mo
 interrupted run, whose results so far have been written.
 """
 
+import signal
 import sys
-import warnings
-
-from driftline.errors import ConfigError, DriftlineError
+from typing import NoReturn
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 def main() -> None:
     """Run the command line; an expected error becomes one or two lines on the standard error and an exit code."""
+    interrupts: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        _run()
+    except (KeyboardInterrupt, Exception) as error:  # libraries may replace a KeyboardInterrupt by an ImportError
+        if not interrupts and not isinstance(error, KeyboardInterrupt):
+            raise
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the end of the process
+        _leave("interrupted", INTERRUPTED)
+
+
+def _run() -> None:
+    """Run the command line; everything else is imported here, where Ctrl-C is handled."""
+    import warnings  # noqa: PLC0415
+
+    from driftline.errors import ConfigError, DriftlineError  # noqa: PLC0415
+
     try:
         import typer  # noqa: PLC0415  # an extra may be missing
 
@@ -37,8 +59,6 @@ def main() -> None:
         _leave(f"{place}{error.strerror or error}", FAILED)
     except MemoryError:
         _leave("there is not enough memory; use fewer columns, or smaller parameters", FAILED)
-    except KeyboardInterrupt:
-        _leave("interrupted", INTERRUPTED)
 
 
 def _usage_message(error: Exception) -> str:
@@ -49,6 +69,6 @@ def _usage_message(error: Exception) -> str:
     return message.replace("\n", " ").rstrip() + see_also
 
 
-def _leave(message: str, code: int) -> None:
+def _leave(message: str, code: int) -> NoReturn:
     sys.stderr.write(f"driftline: {message}\n")
     sys.exit(code)
