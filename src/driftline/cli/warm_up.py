@@ -5,9 +5,9 @@ import time
 from typing import Any
 
 import numpy as np
-import typer
 
 from driftline._jit import folders_in_use, unsaved
+from driftline.cli.output import print_line
 from driftline.errors import ConfigError, DriftlineError
 from driftline.kernels.vectors import norm
 from driftline.registry import create, describe, names
@@ -33,9 +33,9 @@ def warm_up(*, quiet: bool) -> None:
                 _check_saved()
             bar.advance(1, name)
     if not quiet:
-        typer.echo(f"{len(wanted)} classifiers are compiled ({time.perf_counter() - start:.0f} s); their code is in")
+        print_line(f"{len(wanted)} classifiers are compiled ({time.perf_counter() - start:.0f} s); their code is in")
         for folder in sorted(folders_in_use):
-            typer.echo(f"  {folder}")
+            print_line(f"  {folder}")
 
 
 def _check_saved() -> None:
