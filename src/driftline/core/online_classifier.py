@@ -19,7 +19,7 @@ from driftline.core.protocols import Learner
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, State
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import check_columns, read_labels, read_rows, read_times
+from driftline.utils.validation import check_columns, checked_notes, read_labels, read_rows, read_times
 
 MAX_BATCH_ROWS = 256
 """Largest number of rows passed to a learner in one call."""
@@ -59,7 +59,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Instances in stream order; NaN where a value is missing.
+            Instances in stream order; NaN, None or masked where a value is missing.
         y : array-like of shape (n_samples,)
             Labels.
         timestamps : array-like of shape (n_samples,), optional
@@ -353,7 +353,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             "columns_begun": self._n_first_columns,
             "seed": self._seed,
             "last_time": self._last_time,
-            "notes": dict(getattr(self, "notes_", {}) if notes is None else notes),
+            "notes": checked_notes(getattr(self, "notes_", {}) if notes is None else notes),
         }
         write_checkpoint(path, content, self._learner.state())
 

@@ -18,6 +18,7 @@ from driftline.types import Matrix
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import (
     checked_random_state,
+    column_names,
     flag,
     one_of,
     read_labels,
@@ -275,11 +276,10 @@ class AMRC(BoundedClassifier):
         """
         filters = self._ensemble.column_filters
         given = getattr(self, "feature_names_in_", None) if columns is None else columns
-        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else [str(name) for name in given]
-        if len(names) != self.n_features_in_:
-            raise ConfigError(f"columns must be {self.n_features_in_} names, one for each column; got {len(names)}")
+        numbered = [f"x{j}" for j in range(self.n_features_in_)]
+        names = column_names("columns", numbered if given is None else given, self.n_features_in_)
         table = drift_table(filters.filters, self.classes_, names, filters.origin)
-        if not as_frame:
+        if not flag("as_frame", as_frame):
             return table
         try:
             import pandas as pd  # noqa: PLC0415  # an extra
