@@ -1,13 +1,16 @@
 """Compiled kernels: when they are compiled anew, and with which numba."""
 
 import ast
+import errno
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from numba.core.dispatcher import Dispatcher
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import driftline
 from driftline._jit import kernel
@@ -95,10 +98,103 @@ def test_kernels_use_only_sources_that_the_digest_of_their_folder_covers():
 
 
 def test_with_a_numba_that_caches_in_another_way_nothing_is_cached(monkeypatch):
-    monkeypatch.setattr(Dispatcher, "enable_caching", lambda self: None)
+    monkeypatch.delattr("numba.core.caching.IndexDataCacheFile")
     with pytest.warns(RuntimeWarning, match=r"compiled anew in every process; install a numba that"):
         increment = kernel(lambda x: x + 1)
     assert increment(2) == 3
+
+
+def cubed(x):
+    return x**3
+
+
+@pytest.fixture
+def cache_folder(tmp_path, monkeypatch):
+    """The folder of the cache, as NUMBA_CACHE_DIR would set it, and a process that has not warned yet."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("driftline._jit.unsaved", [])
+    return tmp_path / "cache"
+
+
+def cached_files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def was_cached():
+    """Call the kernel as a new process would; return whether its code was found on disk."""
+    compiled = kernel(cubed)
+    assert compiled(3) == 27
+    return sum(compiled.stats.cache_hits.values()) == 1
+
+
+def test_code_is_saved_where_numba_is_told_to(cache_folder):
+    assert not was_cached()
+    assert {path.suffix for path in cached_files(cache_folder)} == {".nbi", ".nbc"}
+    assert was_cached()
+
+
+@given(
+    suffix=st.sampled_from([".nbi", ".nbc"]),
+    share=st.floats(0.0, 1.0, exclude_max=True),
+    change=st.integers(0, 255),
+)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damaged_files_are_replaced(cache_folder, suffix, share, change):
+    """A change of 0 cuts the file off there."""
+    shutil.rmtree(cache_folder, ignore_errors=True)
+    assert not was_cached()
+    (path,) = (path for path in cached_files(cache_folder) if path.suffix == suffix)
+    content = bytearray(path.read_bytes())
+    place = int(share * len(content))
+    content[place] ^= change
+    path.write_bytes(content if change else content[:place])
+    was_cached()  # whether or not that byte matters, the result is right
+    assert was_cached()
+
+
+def test_a_full_disk_costs_one_warning(cache_folder, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.warns(UserWarning, match=r"No space left on device.*NUMBA_CACHE_DIR") as warned:
+        assert [was_cached(), was_cached()] == [False, False]
+    assert len(warned) == 1
+    assert cached_files(cache_folder) == []
+
+
+def test_a_cache_that_cannot_be_written_is_still_read(cache_folder, monkeypatch):
+    assert not was_cached()
+
+    def forbidden(*_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", forbidden)  # by which numba finds out where it may write
+    monkeypatch.setattr("os.replace", forbidden)
+    assert was_cached()
+
+
+NOWHERE = """
+import warnings
+warnings.simplefilter("always")
+import numpy as np
+from driftline.kernels.rows import row_value
+from driftline.kernels.vectors import norm
+import driftline.ensemble, driftline.paper, driftline.baselines
+row = np.ones((1, 4))
+print(norm(row, 0), row_value(row, np.ones((1, 1), np.bool_), np.ones(1, np.int64), 0, row))
+"""
+
+
+def test_where_no_folder_can_be_written_kernels_are_compiled_in_memory_with_one_warning(package, monkeypatch):
+    for folder in (folder for folder in package.rglob("*") if folder.is_dir()):
+        (folder / "__pycache__").touch()  # a file in place of the folder stops even a superuser
+    for variable in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, os.devnull)
+    left = subprocess.run([sys.executable, "-c", NOWHERE], check=True, capture_output=True, text=True)
+    assert left.stdout.split() == ["2.0", "3.0"]
+    assert left.stderr.count("Warning") == 1
+    assert "NUMBA_CACHE_DIR" in left.stderr
 
 
 WITHOUT_THE_FLAG = """

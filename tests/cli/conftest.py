@@ -1,6 +1,7 @@
 """The command line as a user has it: arguments in, exit code, standard output and standard error out."""
 
 import io
+import signal
 import sys
 from collections import namedtuple
 
@@ -21,8 +22,10 @@ def command(monkeypatch, capfd):
         monkeypatch.setenv("COLUMNS", "100")
         if stdin is not None:
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
+        handler = signal.getsignal(signal.SIGINT)
         with pytest.raises(SystemExit) as left:
             main()
+        signal.signal(signal.SIGINT, handler)
         sys.stdout.flush()
         out, err = capfd.readouterr()
         return Left(left.value.code or 0, out, err)

@@ -30,7 +30,7 @@ def examples(path):
 
 def test_all_commands_are_there():
     top = {path[0] for path in COMMANDS if path}
-    assert top == {"run", "compare", "predict", "explain", "demo", "data", "models", "paper"}
+    assert top == {"run", "compare", "predict", "explain", "demo", "data", "models", "paper", "warm-up"}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -52,6 +52,8 @@ def test_every_example_works(folder, command, request, monkeypatch, path, exampl
         request.getfixturevalue("model")
     if path == ("data", "fetch"):  # without a network, as if the streams were there
         monkeypatch.setattr("driftline.cli.data.converted_file", lambda dataset: describe(dataset.name).file)
+    if path == ("warm-up",):  # all classifiers take some seconds
+        monkeypatch.setattr("driftline.cli.warm_up.names", lambda: ("dwm",))
     first, _, second = example.partition(" | ")
     words = shlex.split(second or first)
     stdin = (folder / shlex.split(first)[1]).read_bytes() if second else None

@@ -149,3 +149,25 @@ def test_a_bound_that_is_void_is_left_empty(folder, command):
     assert [row["bound"] for row in read(command("predict", "void.driftline", "x.csv").out)] == ["", ""]
     assert command("predict", "void.driftline", "x.csv", "--out", "x.parquet").code == 0
     assert parquet.read_table("x.parquet")["bound"].to_pylist() == [None, None]
+
+
+def test_advice_about_reading_can_be_followed(folder, command, model):
+    text = (folder / "new.csv").read_text()
+    assert "red" in text
+    (folder / "latin.csv").write_bytes(text.replace("red", "r\xe9d").encode("latin-1"))
+    left = command("predict", model, "latin.csv")
+    assert left.code == 1
+    assert "pass --encoding latin-1" in left.err
+    assert len(read(command("predict", model, "latin.csv", "--encoding", "latin-1").out)) == 20
+    (folder / "semicolons.csv").write_text(text.replace(",", ";"))
+    assert len(read(command("predict", model, "semicolons.csv", "--delimiter", ";").out)) == 20
+    (folder / "nameless.csv").write_text(text.partition("\n")[2])
+    assert len(read(command("predict", model, "nameless.csv", "--no-header").out)) == 20
+
+
+def test_keys_of_later_lines_are_ignored_like_other_columns(folder, command):
+    rows = ['{"x": 0.5, "class": "a"}', '{"x": 1.5, "class": "b"}'] * 30
+    (folder / "old.jsonl").write_text("\n".join(rows))
+    assert command("run", "old.jsonl", "--label", "class", "--model", "dwm", "--save", "j.driftline").code == 0
+    (folder / "new.jsonl").write_text("\n".join(['{"x": 0.5}'] * 1001 + ['{"x": 0.5, "note": 3}']))
+    assert len(read(command("predict", "j.driftline", "new.jsonl").out)) == 1002

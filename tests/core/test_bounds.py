@@ -94,7 +94,7 @@ def test_a_step_whose_risk_bounds_nothing_counts_as_a_mistake(void):
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, math.nan])
 def test_delta_must_be_a_probability(delta):
-    with pytest.raises(ConfigError, match="delta must lie strictly between 0 and 1"):
+    with pytest.raises(ConfigError, match=r"delta must be a number between 0\.0 and 1\.0"):
         MistakeBound().mistakes(delta)
 
 

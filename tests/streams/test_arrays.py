@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftline import DataError
+from driftline import ConfigError, DataError
 from driftline.streams import ArrayStream, Stream
 from driftline.streams.protocol import BLOCK_ROWS
 
@@ -30,7 +30,7 @@ def test_single_precision_is_read_in_double():
 def test_names_come_from_a_table_or_the_caller():
     assert ArrayStream(pd.DataFrame({"a": [1.0], "b": [2.0]}), [0]).columns == ("a", "b")
     assert ArrayStream([[1.0, 2.0]], [0], columns=["c", "d"]).columns == ("c", "d")
-    with pytest.raises(DataError, match="each of the 2 columns of X; got 1"):
+    with pytest.raises(ConfigError, match="columns must be 2 names, one for each column; got 1"):
         ArrayStream([[1.0, 2.0]], [0], columns=["c"])
 
 

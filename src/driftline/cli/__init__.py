@@ -4,16 +4,40 @@ Exit codes: 0 for success; 1 for a failure because of the data, the disk or a mo
 interrupted run, whose results so far have been written.
 """
 
+import signal
 import sys
-import warnings
+from typing import NoReturn
 
-from driftline.errors import ConfigError, DriftlineError
+from driftline.utils.terminal import visible
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 def main() -> None:
     """Run the command line; an expected error becomes one or two lines on the standard error and an exit code."""
+    interrupts: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        _run()
+    except (KeyboardInterrupt, Exception) as error:  # libraries may replace a KeyboardInterrupt by an ImportError
+        if not interrupts and not isinstance(error, KeyboardInterrupt):
+            raise
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the end of the process
+        _leave("interrupted", code=INTERRUPTED)
+
+
+def _run() -> None:
+    """Run the command line; everything else is imported here, where Ctrl-C is handled."""
+    import warnings  # noqa: PLC0415
+
+    from driftline.errors import ConfigError, DriftlineError  # noqa: PLC0415
+
     try:
         import typer  # noqa: PLC0415  # an extra may be missing
 
@@ -21,7 +45,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        _leave(f"the command line needs {error.name}; pip install 'driftline[cli]'", FAILED)
+        _leave(f"the command line needs {error.name}; pip install 'driftline[cli]'", code=FAILED)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a character that the terminal lacks is not a failure
     warnings.simplefilter("ignore", RuntimeWarning)  # raised inside classifiers of other libraries
@@ -29,26 +53,31 @@ def main() -> None:
     try:
         sys.exit(app(standalone_mode=False))
     except misuse as error:
-        _leave(_usage_message(error), MISUSED)
+        _leave(*_usage_message(error), code=MISUSED)
     except DriftlineError as error:
-        _leave(error.for_command_line(), MISUSED if isinstance(error, ConfigError) else FAILED)
+        _leave(error.for_command_line(), code=MISUSED if isinstance(error, ConfigError) else FAILED)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        _leave(f"{place}{error.strerror or error}", FAILED)
+        _leave(f"{place}{error.strerror or error}", code=FAILED)
     except MemoryError:
-        _leave("there is not enough memory; use fewer columns, or smaller parameters", FAILED)
-    except KeyboardInterrupt:
-        _leave("interrupted", INTERRUPTED)
+        _leave("there is not enough memory; use fewer columns, or smaller parameters", code=FAILED)
 
 
-def _usage_message(error: Exception) -> str:
-    """Return what is wrong with the arguments, on one line, and on the next line which help to read."""
+def _usage_message(error: Exception) -> list[str]:
+    """Return what is wrong with the arguments, and which help to read."""
     context = getattr(error, "ctx", None)
     message: str = error.format_message()  # type: ignore[attr-defined]
-    see_also = "" if context is None else f"\ndriftline: see '{context.command_path} --help'"
-    return message.replace("\n", " ").rstrip() + see_also
+    see_also = [] if context is None else [f"see '{context.command_path} --help'"]
+    return [message.rstrip(), *see_also]
 
 
-def _leave(message: str, code: int) -> None:
-    sys.stderr.write(f"driftline: {message}\n")
+def _leave(*messages: str, code: int) -> NoReturn:
+    for message in messages:
+        print_error(message)
     sys.exit(code)
+
+
+def print_error(message: str) -> None:
+    """Print a message on one line of the standard error."""
+    line = visible(message.replace("\n", " "))
+    sys.stderr.write(f"driftline: {line}\n")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from driftline.cli.options import (
+    READING,
     BadRows,
     Categorical,
     Delay,
@@ -181,6 +182,26 @@ def predict(
         ),
     ] = Path("-"),
     on_bad_row: BadRows = OnBadRow.STOP,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="The encoding of a text file. By default that of the file that the model learned from.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    safe_cells: Annotated[
+        bool,
+        typer.Option(
+            "--safe-cells",
+            help="Put an apostrophe before labels that a spreadsheet would take for a formula (text that begins with "
+            "=, +, -, @, a tab or a line break, and is not a number).",
+        ),
+    ] = False,
 ) -> None:
     """Predict new rows: a label, the probability of each class, and the bound on the error.
 
@@ -192,7 +213,9 @@ def predict(
     """
     from driftline.cli.predict import predict_file
 
-    predict_file(model, file, out, str(on_bad_row))
+    given = {"has_header": header, "delimiter": delimiter, "encoding": encoding}
+    changes = {name: value for name, value in given.items() if value is not None}
+    predict_file(model, file, out, str(on_bad_row), changes, safe_cells=safe_cells)
 
 
 @app.command()
@@ -223,11 +246,10 @@ def demo(
 
     driftline demo --steps 500
     """
-    from rich.console import Console
-
     from driftline.cli.demo import run_demo
+    from driftline.cli.output import DataConsole
 
-    run_demo(Console(), steps, seed)
+    run_demo(DataConsole(), steps, seed)
 
 
 @app.command()
@@ -296,6 +318,21 @@ def paper(
         store=store,
         out=out,
     )
+
+
+@app.command("warm-up")
+def warm_up(quiet: Quiet = False) -> None:
+    """Compile ahead what driftline's classifiers need, for example when a container image is built.
+
+    The first use of a classifier compiles it, which takes up to a minute, and saves the machine code: in the folder
+    named by the environment variable NUMBA_CACHE_DIR, otherwise beside the installed package or in the user's cache.
+    Later processes use it, also if the folder is then read-only. For example:
+
+    driftline warm-up
+    """
+    from driftline.cli.warm_up import warm_up
+
+    warm_up(quiet=quiet)
 
 
 @data.command("list")

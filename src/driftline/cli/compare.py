@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from driftline.cli import FAILED, INTERRUPTED
-from driftline.cli.output import STDOUT, check_outputs, print_written
+from driftline.cli import FAILED, INTERRUPTED, print_error
+from driftline.cli.output import STDOUT, DataConsole, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
 from driftline.cli.source import ReadOptions, open_source, readable_again
 from driftline.errors import ConfigError, DriftlineError
@@ -67,7 +66,7 @@ def compare_models(
         if not quiet:
             print_written(report, json)
     for failure in failures:
-        typer.echo(f"driftline: {failure}", err=True)
+        print_error(failure)
     if failures or interrupted:
         raise typer.Exit(INTERRUPTED if interrupted else FAILED)
 
@@ -83,7 +82,7 @@ def _record(entries: Sequence[ReportEntry], ranked: Sequence[Comparison], candid
 
 
 def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = DataConsole()
     summaries = {entry.name: entry.summary for entry in entries}
     first = entries[0].summary
     table = Table(title=f"{first.stream}: {first.n_rows:,} rows, {first.n_classes} classes", title_justify="left")

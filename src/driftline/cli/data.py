@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from driftline.cli.output import wrapped, write_json_or_show
+from driftline.cli import print_error
+from driftline.cli.output import DataConsole, print_line, wrapped, write_json_or_show
 from driftline.errors import DriftlineError
 from driftline.streams.catalogue import Dataset, DatasetColumn, DatasetStatistics, describe, names
 from driftline.streams.catalogue.loading import converted_file
@@ -41,7 +41,7 @@ def _print_table(datasets: Sequence[Dataset]) -> None:
             *(("", "") if statistics is None else (f"{statistics.majority:.1f}", f"{statistics.no_change:.2f}")),
             _location(find_dataset(dataset)),
         )
-    Console().print(table, highlight=False)
+    DataConsole().print(table)
 
 
 def show_one(name: str, json: Path | None) -> None:
@@ -51,7 +51,7 @@ def show_one(name: str, json: Path | None) -> None:
 
 
 def _print_description(dataset: Dataset) -> None:
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = DataConsole(soft_wrap=True)
     console.print(wrapped(f"{dataset.name}: {dataset.title}", console.width, indent=0), style="bold", end="\n\n")
     for heading, text in _description(dataset, find_dataset(dataset)):
         for i, paragraph in enumerate(text.splitlines()):
@@ -65,12 +65,12 @@ def fetch_all(wanted: Sequence[str]) -> None:
     failed = []
     for dataset in datasets:
         try:
-            typer.echo(f"{dataset.name}: {converted_file(dataset)}")
+            print_line(f"{dataset.name}: {converted_file(dataset)}")
         except DriftlineError as error:
             failed.append(dataset.name)
-            typer.echo(f"driftline: {error}", err=True)
+            print_error(str(error))
     if failed:
-        typer.echo(f"driftline: not downloaded: {', '.join(failed)}", err=True)
+        print_error(f"not downloaded: {', '.join(failed)}")
         raise typer.Exit(1)
 
 

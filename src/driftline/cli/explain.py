@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
-from driftline.cli.output import check_outputs, wrapped, write_json_or_show
+from driftline.cli.output import DataConsole, check_outputs, wrapped, write_json_or_show
 from driftline.cli.source import check_files_exist
 from driftline.errors import ConfigError
 from driftline.registry import load_model
@@ -43,7 +42,7 @@ def explain_model(path: Path, top: int, json: Path | None) -> None:
 
 
 def _show(content: dict[str, Any], top: int) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = DataConsole()
     rows = content["drift"]
     moving = [row for row in rows if row["surprise"] >= MIN_SURPRISE]
     of = "" if content["stream"] is None else f" of {content['stream']}"

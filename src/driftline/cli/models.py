@@ -6,9 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from driftline.cli.output import wrapped, write_json_or_show
+from driftline.cli.output import DataConsole, wrapped, write_json_or_show
 from driftline.registry import ModelEntry, describe, names
 
 
@@ -22,8 +20,8 @@ def show_models(name: str | None, json: Path | None) -> None:
     write_json_or_show([_record(entry) for entry in entries], json, partial(_show_all, entries))
 
 
-def _console() -> Console:
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+def _console() -> DataConsole:
+    return DataConsole(soft_wrap=True)
 
 
 def _show_all(entries: Sequence[ModelEntry]) -> None:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import platform
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,12 +16,31 @@ from textwrap import wrap
 from typing import Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from driftline.errors import ConfigError
 from driftline.utils.atomic_write import replacing
+from driftline.utils.terminal import visible
 
 STDOUT = Path("-")
 PACKAGES = ("driftline", "numpy", "scipy", "scikit-learn", "numba")
+
+
+class DataConsole(Console):
+    """A console for texts that contain data: it interprets no markup, and makes control characters visible."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text, such as a cell of a table, as rich prints it."""
+        return super().render_str("\n".join(map(visible, text.split("\n"))), **options)
+
+
+def print_line(text: str) -> None:
+    """Print a line on the standard output."""
+    typer.echo(visible(text))
 
 
 def wrapped(paragraph: str, width: int, indent: int) -> str:
@@ -89,6 +109,7 @@ def name_file_in_errors(path: Path) -> Iterator[None]:
 def write_json(content: Any, path: Path) -> None:
     """Write JSON; lone surrogates, from file names that are not UTF-8, are written as escapes."""
     text = json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    text = re.sub("[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", text)  # control characters for a terminal
     write(path, f"{text}\n".encode(errors="backslashreplace"))
 
 
@@ -111,7 +132,7 @@ def print_written(*paths: Path | None) -> None:
     """Print the names of the files that were written."""
     for path in paths:
         if path is not None:
-            typer.echo(f"written: {path}")
+            print_line(f"written: {path}")
 
 
 def write_json_or_show(content: Any, path: Path | None, show: Callable[[], None]) -> None:

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from driftline.cli.output import wrapped
+from driftline.cli.output import DataConsole, wrapped
 from driftline.errors import ConfigError
 from driftline.experiments import (
     ResultFigure,
@@ -48,7 +48,7 @@ def reproduce(
     out: Path,
 ) -> None:
     """Reproduce a table or a figure, or all of them; print them and write their files."""
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = DataConsole(soft_wrap=True)
     if name == "list":
         _list_experiments(console)
         return

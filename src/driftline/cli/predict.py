@@ -3,43 +3,62 @@
 import csv
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
+from driftline.cli import print_error
 from driftline.cli.output import STDOUT, check_outputs, name_file_in_errors, print_written
 from driftline.cli.source import check_files_exist
 from driftline.errors import ConfigError, DataError
 from driftline.evaluation.records import arrow, label_type
 from driftline.registry import load_model
 from driftline.streams.files import RowFile, numeric_layout
+from driftline.streams.files.cells import can_parse, parse_number
 from driftline.types import LabelArray, Matrix, Status
 from driftline.utils.atomic_write import replacing
+from driftline.utils.terminal import visible
 
 FORMATS = (".csv", ".parquet")
 
 
-def predict_file(model_file: Path, file: str, out: Path, on_bad_row: str) -> None:
-    """Predict the rows of a file block by block, and write the predictions."""
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""First characters of text that spreadsheets take for a formula."""
+Cell = Callable[[Any], Any]
+
+
+def predict_file(
+    model_file: Path, file: str, out: Path, on_bad_row: str, layout_changes: dict[str, Any], *, safe_cells: bool
+) -> None:
+    """Predict the rows of a file block by block, and write the predictions.
+
+    The file is read like the one that the model learned from, except for `layout_changes`.
+    """
     check_files_exist(model_file, file)
     check_outputs([model_file, file], out=out)
     if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
         raise ConfigError(f"--out must end in .csv or .parquet; got {out}")
+    if safe_cells and out.suffix == ".parquet":
+        raise ConfigError(f"--safe-cells is for CSV, and {out} is Parquet; omit it")
     model = load_model(model_file)
-    rows = RowFile(file, layout_of(model), on_bad_row=on_bad_row)  # type: ignore[arg-type]
+    rows = RowFile(file, layout_of(model) | layout_changes, on_bad_row=on_bad_row)  # type: ignore[arg-type]
+    cell = _safe_cell if safe_cells else _unchanged
     if out == STDOUT:
         if not sys.stdout.isatty() and hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8")  # as in a file, so that all letters of labels can be written
-        _write_csv(model, rows, sys.stdout)
+        _write_csv(model, rows, sys.stdout, _visible_cell(cell) if sys.stdout.isatty() else cell)
     else:
         with name_file_in_errors(out), replacing(out) as written:
-            (_write_parquet if out.suffix == ".parquet" else _write_text)(model, rows, written)
+            if out.suffix == ".parquet":
+                _write_parquet(model, rows, written)
+            else:
+                _write_text(model, rows, written, cell)
         print_written(out)
     if rows.n_skipped:
         were = "row was" if rows.n_skipped == 1 else "rows were"
-        sys.stderr.write(f"driftline: {rows.n_skipped:,} malformed {were} skipped\n")
+        print_error(f"{rows.n_skipped:,} malformed {were} skipped")
 
 
 def layout_of(model: Any) -> dict[str, Any]:
@@ -72,20 +91,37 @@ def _valid_bound(model: Any) -> float | None:
     return None if model.bound_status_ == Status.EMPTY else bound
 
 
-def _write_csv(model: Any, rows: RowFile, file: TextIO) -> None:
+def _unchanged(label: Any) -> Any:
+    return label
+
+
+def _safe_cell(label: Any) -> Any:
+    """Return a label with an apostrophe before it if a spreadsheet would take it for a formula."""
+    if not isinstance(label, str) or not label.startswith(FORMULA_STARTS) or can_parse(parse_number, label):
+        return label
+    return f"'{label}"
+
+
+def _visible_cell(cell: Cell) -> Cell:
+    """Return a function that also makes control characters visible, for a terminal."""
+    return lambda label: visible(shown) if isinstance(shown := cell(label), str) else shown
+
+
+def _write_csv(model: Any, rows: RowFile, file: TextIO, cell: Cell) -> None:
+    """Write predictions as CSV, with labels and headings as `cell` returns them."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_heading(model, rows))
+    writer.writerow(map(cell, _heading(model, rows)))
     bound = [_valid_bound(model)] if hasattr(model, "error_bound_") else []
-    cells = ["" if value is None else f"{value:.6g}" for value in bound]
+    bounds = ["" if value is None else f"{value:.6g}" for value in bound]
     for places, labels, probabilities in _predictions(model, rows):
         shares = np.empty((len(labels), 0)) if probabilities is None else probabilities
         for place, label, share in zip(places, labels.tolist(), shares.tolist(), strict=True):
-            writer.writerow([place, label, *(f"{p:.6g}" for p in share), *cells])
+            writer.writerow([place, cell(label), *(f"{p:.6g}" for p in share), *bounds])
 
 
-def _write_text(model: Any, rows: RowFile, file: BinaryIO) -> None:
+def _write_text(model: Any, rows: RowFile, file: BinaryIO, cell: Cell) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    _write_csv(model, rows, text)
+    _write_csv(model, rows, text, cell)
     text.flush()
     text.detach()
 

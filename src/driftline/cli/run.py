@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from sklearn.exceptions import NotFittedError
 
 from driftline.cli import INTERRUPTED
 from driftline.cli.output import (
     STDOUT,
+    DataConsole,
     check_outputs,
     command,
     name_file_in_errors,
@@ -159,7 +159,7 @@ def write_outputs(
 
 def _show(entry: ReportEntry) -> None:
     """Print the results of a run, as sentences and as figures."""
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = DataConsole(soft_wrap=True)
     for sentence in summary_sentences([entry]):
         console.print(wrapped(sentence, min(console.width, 100), 0))
     console.print()

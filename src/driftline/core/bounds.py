@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
-from driftline.errors import ConfigError
 from driftline.types import Predictions, State
+from driftline.utils.validation import real_number
 
 ROUNDING = 1e-9
 """Relative difference of two sums that is ignored as rounding."""
@@ -100,8 +100,7 @@ class MistakeBound:
         float
             The number of mistakes.
         """
-        if not 0.0 < delta < 1.0:
-            raise ConfigError(f"delta must lie strictly between 0 and 1; got {delta}")
+        real_number("delta", delta, above=0.0, below=1.0)
         deviation = math.sqrt(2.0 * self.n_steps * math.log(1.0 / delta))
         return min(max(self.total_bound + self.total_excess, self.total_loss) + deviation, float(self.n_steps))
 

@@ -22,7 +22,7 @@ from driftline.core.state import copy_with, independent_copy
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import check_columns, read_ids, read_labels, read_rows, read_times
+from driftline.utils.validation import check_columns, checked_notes, read_ids, read_labels, read_rows, read_times
 
 MAX_BATCH_ROWS = 256
 """Largest number of rows passed to a learner in one call."""
@@ -71,7 +71,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Instances in stream order; NaN where a value is missing.
+            Instances in stream order; NaN, None or masked where a value is missing.
         y : array-like of shape (n_samples,)
             Labels.
         timestamps : array-like of shape (n_samples,), optional
@@ -411,6 +411,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             `notes_`. By default, the existing `notes_` are saved, if there are any.
         """
         check_is_fitted(self)
+        known_notes = checked_notes(getattr(self, "notes_", {}) if notes is None else notes)
         with self._lock:
             content = ModelContent(
                 estimator=type(self).__name__,
@@ -421,7 +422,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 column_names=list(getattr(self, "feature_names_in_", [])),
                 seed=self._seed,
                 last_time=self._last_time,
-                notes=dict(getattr(self, "notes_", {}) if notes is None else notes),
+                notes=known_notes,
             )
             arrays = {name: array.copy() for name, array in self._learner.state().items()}
         write_checkpoint(path, content.to_json(), arrays)  # without the lock, so that others can learn meanwhile

@@ -20,6 +20,7 @@ from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import (
     check_columns,
     checked_random_state,
+    column_names,
     flag,
     one_of,
     read_ids,
@@ -369,12 +370,11 @@ class AMRC(BoundedClassifier):
         """
         model = self._current
         given = getattr(model, "feature_names_in_", None) if columns is None else columns
-        names = [f"x{j}" for j in range(model.n_features_in_)] if given is None else [str(name) for name in given]
-        if len(names) != model.n_features_in_:
-            raise ConfigError(f"columns must be {model.n_features_in_} names, one for each column; got {len(names)}")
+        numbered = [f"x{j}" for j in range(model.n_features_in_)]
+        names = column_names("columns", numbered if given is None else given, model.n_features_in_)
         filters = model._learner.column_filters
         table = drift_table(filters.filters, model._classes.labels, names, filters.origin)
-        if not as_frame:
+        if not flag("as_frame", as_frame):
             return table
         try:
             import pandas as pd  # noqa: PLC0415  # an extra

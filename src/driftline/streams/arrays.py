@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from driftline.errors import DataError
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block, LabelArray
-from driftline.utils.validation import read_labels, read_rows, read_times
+from driftline.utils.validation import column_names, read_labels, read_rows, read_times, whole_number
 
 
 class ArrayStream:
@@ -45,15 +44,15 @@ class ArrayStream:
         self, X: Any, y: Any, times: Any = None, *, name: str = "arrays", columns: Sequence[str] | None = None
     ) -> None:
         # Single precision is kept: X may be large, and only one block at a time is converted to double precision.
-        self._X = X if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf" else read_rows(X)
+        is_usable = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
+        self._X = X if is_usable and X.ndim == 2 and X.dtype.kind in "biuf" else read_rows(X)
         self._y = read_labels(y, len(self._X))
         self._times = read_times(times, len(self._X), None)
         self.name = name
-        self.columns = tuple(map(str, _default_names(X, self._X.shape[1]) if columns is None else columns))
-        if len(self.columns) != self._X.shape[1]:
-            raise DataError(
-                f"columns must have one name for each of the {self._X.shape[1]} columns of X; got {len(self.columns)}"
-            )
+        n_columns = self._X.shape[1]
+        self.columns = tuple(
+            column_names("columns", _default_names(X, n_columns) if columns is None else columns, n_columns)
+        )
 
     @property
     def n_rows(self) -> int:
@@ -73,7 +72,7 @@ class ArrayStream:
         Block
             At most `BLOCK_ROWS` rows.
         """
-        for first in range(start, len(self._X), BLOCK_ROWS):
+        for first in range(whole_number("start", start, at_least=0), len(self._X), BLOCK_ROWS):
             part = slice(first, first + BLOCK_ROWS)
             yield Block(self._X[part].astype(np.float64), self._y[part], self._times[part])
 

@@ -1,1 +1,1 @@
-"""General helpers: argument checks, atomic writes, interrupts, progress bars, suggestions for mistyped names."""
+"""General helpers: checks of arguments, atomic writes, interrupts, progress bars, text for terminals, suggestions."""

@@ -6,6 +6,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
+from driftline.utils.terminal import visible
+
 LINE_INTERVAL_SECONDS = 60.0
 """Time between two lines of text, which are written if no bar can be drawn."""
 
@@ -29,6 +31,7 @@ class ProgressBar:
     """
 
     def __init__(self, description: str, total: int | None, *, unit: str, shown: bool) -> None:
+        description = visible(description)
         self._bar = _rich_bar(unit) if shown else None
         self._lines = _Lines(description, total, unit) if shown and self._bar is None else None
         if self._bar is not None:

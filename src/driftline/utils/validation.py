@@ -2,8 +2,9 @@
 
 import json
 import math
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -55,6 +56,30 @@ def real_number(name: str, value: Any, *, above: float, below: float, or_lowest:
     return float(value)
 
 
+def column_names(name: str, value: Any, n_columns: int) -> list[str]:
+    """Return names of columns as text; raise ConfigError if there is not one name for each column."""
+    is_sequence = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    try:
+        names = list(map(str, value)) if is_sequence else None
+    except TypeError:  # an array without dimensions
+        names = None
+    if names is None or len(names) != n_columns:
+        got = repr(value) if names is None else len(names)
+        raise ConfigError(f"{name} must be {n_columns} names, one for each column; got {got}")
+    return names
+
+
+def checked_notes(notes: Any) -> dict[str, Any]:
+    """Return notes for a model file as a dict; raise ConfigError if they are not JSON values by name."""
+    try:
+        if not isinstance(notes, Mapping) or not all(isinstance(name, str) for name in notes):
+            raise TypeError(f"got {type(notes).__name__}")
+        json.dumps(dict(notes))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"notes must be a mapping from names to JSON values; {error}") from error
+    return dict(notes)
+
+
 def positions(name: str, value: Any) -> list[int]:
     """Return a sequence of whole numbers from 0 up as a sorted list without repetitions; an empty list for None."""
     try:
@@ -85,11 +110,14 @@ def _is_matrix(X: Any) -> bool:
 
 
 def read_rows(X: Any) -> Matrix:
-    """Return X as a matrix of floats up to `LARGEST_VALUE`, or NaN; raise DataError if that is not possible."""
+    """Return X as a matrix of floats up to `LARGEST_VALUE`; raise DataError if that is not possible.
+
+    Missing values are NaN: values that are masked, None, or missing in a table of pandas.
+    """
     if not _is_matrix(X):
         _check_no_dates(X)
     try:
-        rows: Matrix = X if _is_matrix(X) else check_array(X, **CHECK_ARRAY_OPTIONS)
+        rows = _as_matrix(X)
     except (ValueError, TypeError, OverflowError) as error:
         place = _first_unreadable(X)
         kind = DataTypeError if isinstance(error, TypeError) else DataError
@@ -104,9 +132,51 @@ def read_rows(X: Any) -> Matrix:
     return rows
 
 
+def _as_matrix(X: Any) -> Matrix:
+    if _is_matrix(X):
+        return cast(Matrix, X)
+    if isinstance(X, list | tuple):
+        X = [_filled(row) if isinstance(row, np.ma.MaskedArray) else row for row in X]
+    try:
+        rows = check_array(_filled(X) if isinstance(X, np.ma.MaskedArray) else X, **CHECK_ARRAY_OPTIONS)
+    except TypeError:
+        cells = np.asarray(X, dtype=object)
+        is_missing = np.array(list(map(_is_missing, cells.flat)), dtype=bool).reshape(cells.shape)
+        if not is_missing.any():
+            raise
+        rows = check_array(np.where(is_missing, np.nan, cells), **CHECK_ARRAY_OPTIONS)
+    return cast(Matrix, rows)
+
+
+def _filled(values: "np.ma.MaskedArray[Any, Any]") -> LabelArray:
+    """Return a masked array as an array with NaN where it is masked."""
+    filled: LabelArray = np.ma.filled(values.astype(np.float64 if values.dtype.kind in "biuf" else object), np.nan)
+    return filled
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, masked, or the missing value of pandas."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return is_nan or value is None or value is np.ma.masked or type(value).__name__ == "NAType"
+
+
+def _first_missing(values: Any) -> int | None:
+    """Return the position of the first missing value of a list, an array of objects, a masked array or a column."""
+    flags: Iterable[bool] = ()
+    if isinstance(values, np.ma.MaskedArray):
+        flags = np.ma.getmaskarray(values).ravel().tolist()
+    elif isinstance(values, list | tuple):
+        flags = map(_is_missing, values)
+    elif hasattr(values, "isna"):  # of pandas
+        flags = np.ravel(values.isna()).tolist()
+    elif getattr(values, "dtype", None) == np.dtype(object):
+        flags = map(_is_missing, np.asarray(values).flat)
+    return next((row for row, is_missing in enumerate(flags) if is_missing), None)
+
+
 def _check_no_dates(X: Any) -> None:
     """Raise DataTypeError for dates and durations, which NumPy would convert to numbers of some unit."""
-    kinds = list(X.dtypes) if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    kinds = list(X.dtypes) if isinstance(getattr(X, "dtypes", None), Iterable) else [getattr(X, "dtype", None)]
     if isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple | np.ndarray):
         kinds = [getattr(cell, "dtype", None) for cell in X[0]]
     for column, kind in enumerate(kinds):
@@ -159,11 +229,10 @@ def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArra
         return y
     kind = getattr(y, "dtype", None)
     if not isinstance(kind, np.dtype) and getattr(kind, "kind", "") in ("b", "i", "u"):
-        # Nullable integers and booleans of pandas, which would be converted to floats.
-        missing = np.flatnonzero(y.isna())
-        if missing.size:
-            raise DataError(f"row {missing[0]} of {name} has no label; omit rows without a label")
-        y = np.asarray(y, dtype=object)
+        y = np.asarray(y, dtype=object)  # nullable integers and booleans of pandas, which would be converted to floats
+    missing = _first_missing(y)
+    if missing is not None:
+        raise DataError(f"row {missing} of {name} has no label; omit rows without a label")
     try:
         labels: LabelArray = column_or_1d(y, warn=True)
         if labels.dtype == object:
@@ -203,7 +272,13 @@ def read_times(timestamps: Any, n_rows: int, last: float | None) -> Vector:
     """
     if timestamps is None:
         return np.full(n_rows, np.nan)
-    times = _seconds(np.asarray(timestamps))
+    missing = _first_missing(timestamps)
+    if missing is not None:
+        raise DataError(f"timestamp of row {missing} is nan or missing; expected a finite number or a date")
+    try:
+        times = _seconds(np.asarray(timestamps))
+    except ValueError:  # lists of different lengths
+        times = np.array(None)
     if times.shape != (n_rows,) or times.dtype.kind not in "iuf":
         raise DataError(
             f"timestamps must be {n_rows} numbers or dates without time zone, one for each row of X; "

@@ -233,7 +233,7 @@ def test_columns_can_be_ignored(opened):
         ({"label": "y", "delimiter": ";"}, DataError, "line 1: expected cells with ';' between them"),
         ({"label": "y", "encoding": "klingon"}, ConfigError, "encoding must be one that Python knows"),
         ({"label": "y", "encoding": "hex"}, ConfigError, "encoding must be one that Python knows"),
-        ({"label": "y", "on_bad_row": "ignore"}, ConfigError, "on_bad_row must be 'stop' or 'skip'"),
+        ({"label": "y", "on_bad_row": "ignore"}, ConfigError, "on_bad_row must be one of 'stop', 'skip'"),
     ],
 )
 def test_options_that_cannot_work_are_refused(opened, options, error, message):

@@ -182,7 +182,7 @@ def describe(name: str) -> Dataset:
     """
     try:
         return _catalogue()[name]
-    except KeyError:
+    except (KeyError, TypeError):  # TypeError: a name that is not hashable
         hint = did_you_mean(close_names(str(name), _catalogue()))
         raise ConfigError(f"there is no published stream {name!r} ('driftline data list' lists all){hint}") from None
 

@@ -19,7 +19,7 @@ def read_json_lines(lines: LineReader, options: FileOptions, reject: Reject) -> 
     """Read objects whose keys are the columns: the keys of the first 1,000 lines, in the order of appearance.
 
     A key that an object lacks is a missing cell. A row with a key that the first lines lack is malformed, unless that
-    key is in `options.ignore`.
+    key is in `options.ignore`, or there is no label: then the rows are those of `RowFile`, which ignores other columns.
     """
     found = options if options.keys is not None else replace(options, keys=_find_keys(lines, options))
     names = found.keys or ()
@@ -35,7 +35,7 @@ def read_json_lines(lines: LineReader, options: FileOptions, reject: Reject) -> 
                 except ValueError as error:
                     reject(line, str(error))
                     continue
-                unknown = content.keys() - known
+                unknown = content.keys() - known if options.label is not None else ()
                 if unknown:
                     reject(line, _unknown_key(min(unknown)))
                 else:

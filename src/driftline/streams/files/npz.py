@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from driftline.errors import DataError
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block, LabelArray
-from driftline.utils.validation import read_times
+from driftline.utils.validation import read_times, whole_number
 
 SKIP_BYTES = 2**20
 """Number of bytes read at once of rows that are skipped."""
@@ -153,6 +153,7 @@ class NpzStream:
         Block
             At most `BLOCK_ROWS` rows.
         """
+        whole_number("start", start, at_least=0)
         with opened(self._path) as archive:
             if _shape(archive, self._has_times) != (self.n_rows, len(self.columns)):
                 raise ValueError("the file has changed since the stream was opened")

@@ -1,6 +1,6 @@
 """The options of `open_stream`, and the columns of a file that they name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from reprlib import repr as brief
@@ -62,7 +62,10 @@ def _check_column(parameter: str, column: Any) -> str | int:
 
 
 def _check_columns(parameter: str, columns: Any) -> tuple[str | int, ...]:
-    several = columns if isinstance(columns, Iterable) and not isinstance(columns, str) else (columns,)
+    try:
+        several = (columns,) if isinstance(columns, str) else tuple(columns)
+    except TypeError:  # not iterable
+        several = (columns,)
     return tuple(_check_column(parameter, column) for column in several)
 
 

@@ -18,6 +18,7 @@ from driftline.streams.files.options import FileOptions, assign_roles, check_opt
 from driftline.streams.files.reader import BadRows, FileReader, OnBadRow
 from driftline.streams.protocol import Stream
 from driftline.types import Block, LabelArray, Vector
+from driftline.utils.validation import one_of, whole_number
 
 MAX_CLASSES = 10_000
 """With more different labels than this, the choice of the label column is taken for a mistake."""
@@ -98,6 +99,7 @@ class FileStream:
             At the first malformed row, unless such rows are skipped, and if the file is damaged; the rows before it
             are yielded first.
         """
+        whole_number("start", start, at_least=0)
         n_read, last = 0, -math.inf
         with self._open_reader() as reader:
             self._bad_rows = reader.bad_rows
@@ -257,8 +259,7 @@ def open_stream(
     >>> stream.classes()
     array(['no', 'yes'], dtype='<U3')
     """
-    if on_bad_row not in ("stop", "skip"):
-        raise ConfigError(f"on_bad_row must be 'stop' or 'skip'; got {on_bad_row!r}")
+    one_of("on_bad_row", on_bad_row, ("stop", "skip"))
     if not isinstance(path, str | os.PathLike):
         raise ConfigError(
             f"path must be the path of a file; got {type(path).__name__}. For rows in memory use ArrayStream(X, y)"

@@ -1,0 +1,69 @@
+"""The command ``driftline warm-up``: compile all kernels ahead, so that no later process has to."""
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from driftline._jit import folders_in_use, unsaved
+from driftline.cli.output import print_line
+from driftline.errors import ConfigError, DriftlineError
+from driftline.kernels.vectors import norm
+from driftline.registry import create, describe, names
+from driftline.types import LabelArray, Matrix
+from driftline.utils.progress import ProgressBar
+
+N_ROWS, N_COLUMNS = 150, 3
+"""Size of the stream that the classifiers learn; some use other kernels after 100 rows."""
+
+
+def warm_up(*, quiet: bool) -> None:
+    """Compile and save the kernels that driftline's classifiers need, and print where they are."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        raise ConfigError("NUMBA_DISABLE_JIT is set, so nothing is compiled; unset it")
+    start = time.perf_counter()
+    norm(np.ones((1, 1)), 0)  # compiled in a second, which is enough to know whether code can be saved
+    _check_saved()
+    wanted = [name for name in names() if describe(name).is_ours]
+    with ProgressBar("compiling", len(wanted), unit="classifiers", shown=not quiet) as bar:
+        for name in wanted:
+            for n_classes in (2, 3):
+                _use_all_methods(create(name), n_classes)
+                _check_saved()
+            bar.advance(1, name)
+    if not quiet:
+        print_line(f"{len(wanted)} classifiers are compiled ({time.perf_counter() - start:.0f} s); their code is in")
+        for folder in sorted(folders_in_use):
+            print_line(f"  {folder}")
+
+
+def _check_saved() -> None:
+    if unsaved:
+        raise DriftlineError(
+            f"compiled kernels cannot be saved: {unsaved[0]}; set NUMBA_CACHE_DIR to a folder that can be written"
+        )
+
+
+def _use_all_methods(model: Any, n_classes: int) -> None:
+    """Call all methods of a classifier that run kernels, so that they are compiled."""
+    X, y = _small_stream(n_classes)
+    model.partial_fit(X, y).prequential(X, y)
+    model.assess(X, y)
+    model.predict(X)
+    X.flags.writeable = False
+    model.predict(X)  # numba compiles kernels for arrays that are read-only separately
+    if hasattr(model, "predict_proba"):
+        model.predict_proba(X)
+    if hasattr(model, "observe"):
+        model.observe(X[:2]).partial_fit(X[:2], y[:2])
+        model.drift()
+        model.add_columns(1).partial_fit(np.pad(X, ((0, 0), (0, 1))), y)
+
+
+def _small_stream(n_classes: int) -> tuple[Matrix, LabelArray]:
+    """Return some rows with missing values, and labels of which the last class joins late."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N_ROWS, N_COLUMNS)), rng.integers(n_classes, size=N_ROWS)
+    X[20, 0], y[:40] = np.nan, rng.integers(n_classes - 1, size=40)
+    return X + 2.0 * y[:, np.newaxis], y
