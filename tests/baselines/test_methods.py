@@ -116,7 +116,7 @@ def decided_by_rounding(scores):
 def test_a_method_predicts_as_its_publication_says(name, seed, n_classes):
     ours, plain = PAIRS[name](seed, n_classes)
     for _ in range(n_classes):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(seed, n_classes)
     said = ours.advance(Z, y)
     for t, x in enumerate(Z):
@@ -158,7 +158,7 @@ def test_the_forgetron_shrinks_no_more_than_it_must(s, m, n_mistakes, used):
 def test_the_damage_of_the_forgetron_stays_within_its_proof(n_classes):
     ours = ForgetronMethod(COLUMNS, 5, SCALE)
     for _ in range(n_classes):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(1, n_classes, 2000)
     for t in range(len(Z)):
         ours.advance(Z[t : t + 1], y[t : t + 1])
@@ -172,7 +172,7 @@ def test_the_damage_of_the_forgetron_stays_within_its_proof(n_classes):
 def test_the_inverse_of_the_projectron_is_that_of_its_gram_matrix(kind):
     ours = kind(COLUMNS, 40, SCALE, None)
     for _ in range(2):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(2, 2, 1500)
     ours.advance(Z, y)
     state = ours.state()
@@ -190,7 +190,7 @@ def test_distances_from_few_columns_are_right_where_kernels_are_nearly_alike(kin
     Z, y = rng.normal(size=(3000, n_columns)), rng.integers(0, 2, 3000)
     ours = kind(n_columns, 100, scale, None)
     for _ in range(2):
-        ours.add_class()
+        ours.add_classes(1)
     ours.advance(Z, y)
     state, n = ours.state(), ours.size
     factor = np.linalg.qr(np.linalg.cholesky(gaussian(state["supports"][:n], state["supports"][:n], scale)).T)[1]
@@ -215,7 +215,7 @@ def test_norma_without_decay_and_with_a_fixed_margin_is_kernel_gradient_descent(
     given = {"budget": 1000, "learning_rate": 0.3, "decay": 0.0, "nu": None, "margin": 1.0, "intercept": False}
     ours = NORMAMethod(COLUMNS, SCALE, given)
     for _ in range(n_classes):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(3, n_classes)
     said = ours.advance(Z, y)
     K = np.exp(-(SCALE**2) * ((Z[:, None] - Z) ** 2).sum(axis=2) / 2)
@@ -232,7 +232,7 @@ def test_norma_without_all_that_is_the_kernel_perceptron():
     given = {"budget": 1000, "learning_rate": 1.0, "decay": 0.0, "nu": 0.0, "margin": 0.0, "intercept": False}
     ours = NORMAMethod(COLUMNS, SCALE, given)
     for _ in range(2):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(4, 2)
     said = ours.advance(Z, y)
     K = np.exp(-(SCALE**2) * ((Z[:, None] - Z) ** 2).sum(axis=2) / 2)
@@ -276,7 +276,7 @@ def test_the_features_of_fogd_approximate_the_kernel():
 def test_the_features_of_nogd_are_those_of_the_best_approximation_of_the_gram_matrix():
     ours = NOGDMethod(COLUMNS, SCALE, {"budget": 20, "rank": 0.4, "learning_rate": 0.4})
     for _ in range(2):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(6, 2, 600)
     ours.advance(Z, y)
     state = ours.state()
@@ -294,7 +294,7 @@ def test_supports_that_are_alike_leave_the_features_of_nogd_finite():
     y = np.tile([0, 1, 1, 0], 30)
     ours = NOGDMethod(COLUMNS, SCALE, {"budget": 20, "rank": 0.99, "learning_rate": 0.4})
     for _ in range(2):
-        ours.add_class()
+        ours.add_classes(1)
     ours.advance(Z, y)
     features = ours._represent(Z)
     assert 0 < features.shape[1] < 20
@@ -305,7 +305,7 @@ def test_supports_that_are_alike_leave_the_features_of_nogd_finite():
 def test_the_memories_of_adaraker_have_the_weights_of_its_publication(n_classes):
     ours, plain = adaraker(0, n_classes)
     for _ in range(n_classes):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(0, n_classes)
     ours.advance(Z, y)
     for x, label in zip(Z, y.tolist(), strict=True):
@@ -344,10 +344,10 @@ def test_the_random_budget_removes_every_support_alike():
 def test_a_class_that_joins_leaves_the_scores_of_the_others(name):
     ours, _ = PAIRS[name](0, 2)
     for _ in range(2):
-        ours.add_class()
+        ours.add_classes(1)
     Z, y = stream(7, 2)
     ours.advance(Z, y)
     before = ours.predict(Z)
-    ours.add_class()
+    ours.add_classes(1)
     after = ours.predict(Z)
     assert np.array_equal(after[after < 2], before[after < 2])

@@ -145,7 +145,7 @@ def test_theorem_1_holds_for_any_truth(problem, seed):
     truth = p.T @ instances
     solver = ExactSolver(instances.shape[1])
     for _ in range(c):
-        solver.add_class()
+        solver.add_classes(1)
     for psi in instances:
         solver.observe(psi)
     solution = solver.solve(uncertainty)
@@ -173,8 +173,8 @@ def test_the_two_bounds_of_theorem_1_are_not_ordered():
         expected, truth = (random_truth(rng, 6, 2).T @ instances for _ in range(2))
         uncertainty = UncertaintySet(expected, 0.05 * rng.random((2, 2)))
         solver = ExactSolver(2)
-        solver.add_class()
-        solver.add_class()
+        solver.add_classes(1)
+        solver.add_classes(1)
         for psi in instances:
             solver.observe(psi)
         solution, best = solver.solve(uncertainty), theorem.smallest_minimax_risk(truth, instances)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftline.ensemble.filters import new_filter_bank, with_class
+from driftline.ensemble.filters import new_filter_bank, with_classes
 from driftline.kernels.filter_bank import forecast, update_filters
 from helpers import reference_kernels
 from helpers.strategies import seeds
@@ -13,7 +13,7 @@ def filters_for(orders, c, d):
     """Filters for c classes."""
     ladder = new_filter_bank(orders, d)
     for _ in range(c):
-        ladder = with_class(ladder)
+        ladder = with_classes(ladder, 1)
     return ladder
 
 

@@ -76,7 +76,7 @@ def new_space(plan, c, p, *, scale=0.0, n_components=4):
     features.start(p)
     space = Space(plan, features, features.transform(np.zeros((1, p))).shape[1], [0])
     for _ in range(c):
-        space.add_class()
+        space.add_classes(1)
     return space
 
 

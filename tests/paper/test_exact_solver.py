@@ -15,7 +15,7 @@ from helpers.strategies import problems, seeds
 def solve(instances, uncertainty):
     solver = ExactSolver(instances.shape[1])
     for _ in uncertainty.mean:
-        solver.add_class()
+        solver.add_classes(1)
     for psi in instances:
         solver.observe(psi)
     return solver.solve(uncertainty)
@@ -68,8 +68,8 @@ def test_an_empty_uncertainty_set_is_reported(seed, c):
 
 def test_only_the_last_instances_count():
     solver = ExactSolver(1, n_instances=1)
-    solver.add_class()
-    solver.add_class()
+    solver.add_classes(1)
+    solver.add_classes(1)
     uncertainty = UncertaintySet(np.array([[0.5], [0.5]]), np.zeros((2, 1)))
     solver.observe(np.array([1.0]))
     assert solver.solve(uncertainty).status is Status.OK

@@ -13,7 +13,7 @@ from transcription import NumpyTracker
 def tracker(n_features, n_classes, *, order=1, window=200, variance="binomial", **options):
     made = KinematicTracker(n_features, order=order, window=LabelWindow(window, variance), **options)
     for _ in range(n_classes):
-        made.add_class()
+        made.add_classes(1)
     return made
 
 
@@ -118,7 +118,7 @@ def test_a_class_that_joins_late_disturbs_no_other():
     alone, joined = tracker(2, 2), tracker(2, 2)
     for t, (psi, label) in enumerate(zip(X, y, strict=True)):
         if t == 30:
-            joined.add_class()
+            joined.add_classes(1)
         one, other = alone.update(psi, int(label), 1.0), joined.update(psi, int(label), 1.0)
         assert np.array_equal(one.mean, other.mean[:2])
         assert np.array_equal(one.width, other.width[:2])

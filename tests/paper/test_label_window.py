@@ -10,7 +10,7 @@ label_lists = st.lists(st.integers(0, 2), min_size=1, max_size=30)
 def filled(labels, variance, size=7):
     window = LabelWindow(size, variance)
     for _ in range(3):
-        window.add_class()
+        window.add_classes(1)
     for label in labels:
         window.push(label)
     return window
@@ -36,9 +36,9 @@ def test_variances_are_those_named(labels):
 
 def test_a_class_that_joins_late_had_probability_zero():
     window = LabelWindow(4, "sample")
-    window.add_class()
+    window.add_classes(1)
     window.push(0)
-    window.add_class()
+    window.add_classes(1)
     window.push(1)
     assert np.array_equal(window.probabilities, [0.5, 0.5])
     assert np.allclose(window.variance, np.var([[1, 0], [0.5, 0.5]], axis=0, ddof=1))

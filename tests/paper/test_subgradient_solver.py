@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline.kernels.dense import is_dense, mark_extreme, minimize_densely
-from driftline.kernels.rows import empty_rows, evict, row_value, with_class, write_row
+from driftline.kernels.rows import empty_rows, evict, row_value, with_classes, write_row
 from driftline.kernels.search import minimize_by_search
 from driftline.kernels.simplex import support_value
 from driftline.kernels.vectors import step_sizes
@@ -23,7 +23,7 @@ from transcription import NumpyOptimiser
 def solver(n_features, n_classes, *, n_subgradients=100, n_iterations=2000):
     made = SubgradientSolver(n_features, n_subgradients=n_subgradients, n_iterations=n_iterations)
     for _ in range(n_classes):
-        made.add_class()
+        made.add_classes(1)
     return made
 
 
@@ -31,7 +31,7 @@ def uncertainty_sets(X, y, n_classes):
     """What the tracker makes of a stream: realistic problems, one after the other."""
     tracker = KinematicTracker(X.shape[1], order=1, window=LabelWindow(200, "binomial"))
     for _ in range(n_classes):
-        tracker.add_class()
+        tracker.add_classes(1)
     for psi, label in zip(X, y, strict=True):
         yield psi, tracker.update(psi, int(label), 1.0)
 
@@ -114,7 +114,7 @@ def optimum_and_found(instances, uncertainty):
     c = len(uncertainty.mean)
     oracle = ExactSolver(instances.shape[1])
     for _ in range(c):
-        oracle.add_class()
+        oracle.add_classes(1)
     for psi in instances:
         oracle.observe(psi)
     return oracle.solve(uncertainty).risk, knowing(instances, c).solve(uncertainty)
@@ -206,7 +206,7 @@ def test_a_class_that_joins_keeps_the_rows_and_the_weights():
         made.observe(psi)
         made.solve(uncertainty)
     rows, weights = kept_rows(made), made.state()["weights"]
-    made.add_class()
+    made.add_classes(1)
     assert np.array_equal(made.state()["weights"], np.vstack([weights, np.zeros(2)]))
     grown = kept_rows(made)
     assert np.array_equal(grown[:, 4:], np.zeros((len(rows), 2)))
@@ -222,7 +222,7 @@ def test_evaluating_all_rows_and_searching_among_them_give_the_same_iterates(see
     for minimise in (minimize_densely, minimize_by_search):
         rows, n, mu, course = empty_rows(n_kept, d), 0, np.zeros((c, d)), []
         for _ in range(c):
-            rows = with_class(rows)
+            rows = with_classes(rows, 1)
         for t, psi in enumerate(X):
             mu, n = minimise(rows, n, psi, means[t] / c, np.abs(means[t]) / 4, mu, step_sizes(200), 200 * t)
             n = evict(rows, n, n_kept)
@@ -243,7 +243,7 @@ def test_rows_of_the_newest_instance_that_are_overwritten_change_no_iterate(seed
     for n_kept in (1, 200):
         rows = empty_rows(n_kept, d)
         for _ in range(c):
-            rows = with_class(rows)
+            rows = with_classes(rows, 1)
         width, start = 0.3 * np.abs(mean), np.zeros((c, d))
         found.append(minimize_by_search(rows, 0, psi, mean, width, start, step_sizes(400), 0)[0])
     assert np.array_equal(*found)

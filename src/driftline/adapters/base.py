@@ -53,7 +53,7 @@ class RowLearner:
     def __init__(self, model: ForeignModel) -> None:
         self.model = model
         self.new_label: Any = None
-        """The label of the class that `add_class` adds."""
+        """The label of the class that `add_classes` adds."""
         self.predicts_first = True
         """Whether it predicts rows before it learns them; `partial_fit` switches that off to save time."""
         self.n_steps = 0
@@ -68,10 +68,10 @@ class RowLearner:
         """Return the learner itself: a model of another library cannot be copied at every row."""
         return self
 
-    def add_class(self) -> None:
-        """Make room for one more class."""
+    def add_classes(self, n: int) -> None:
+        """Make room for n more classes."""
         self.model.check_can_add_class()
-        self.model.classes.append(self.new_label)
+        self.model.classes.extend([self.new_label] * n)
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class predicted for each row."""
@@ -107,7 +107,7 @@ class RowLearner:
                 middle = clock()
                 if labels is not None:
                     if labels[t] == self.n_classes:
-                        self.add_class()
+                        self.add_classes(1)
                     model.learn(instance, labels[t])
                     self.n_steps += 1
                     self.n_missing += missing[t]

@@ -91,11 +91,11 @@ class AdaRakerMethod(ArrayState):
             "count": counts((1,)),
         }
 
-    def add_class(self) -> None:
-        """Add a class, with equal weights for all scales and memories."""
-        self._theta = np.pad(self._theta, ((0, 1), (0, 0), (0, 0), (0, 0)))
-        self._q = np.pad(self._q, ((0, 1), (0, 0), (0, 0)), constant_values=1.0 / len(KERNEL_SCALES))
-        self._h = np.pad(self._h, ((0, 1), (0, 0)), constant_values=1.0)
+    def add_classes(self, n: int) -> None:
+        """Add n classes, with equal weights for all scales and memories."""
+        self._theta = np.pad(self._theta, ((0, n), (0, 0), (0, 0), (0, 0)))
+        self._q = np.pad(self._q, ((0, n), (0, 0), (0, 0)), constant_values=1.0 / len(KERNEL_SCALES))
+        self._h = np.pad(self._h, ((0, n), (0, 0)), constant_values=1.0)
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the predicted class position of each row, as if it were the next row."""

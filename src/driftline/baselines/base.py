@@ -21,8 +21,8 @@ from driftline.utils.validation import checked_random_state, flag, one_of, posit
 class BaselineMethod(SavedPart, Protocol):
     """A method on prepared rows and class positions, without scaling, labels and files."""
 
-    def add_class(self) -> None:
-        """Make room for one more class."""
+    def add_classes(self, n: int) -> None:
+        """Make room for n more classes."""
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the position of a class for each row, if there is one; changes nothing."""
@@ -57,10 +57,10 @@ class MethodLearner:
         """Return a copy for predictions, which learning does not change."""
         return independent_copy(self)
 
-    def add_class(self) -> None:
-        """Make room for one more class."""
-        self._method.add_class()
-        self.n_classes += 1
+    def add_classes(self, n: int) -> None:
+        """Make room for n more classes."""
+        self._method.add_classes(n)
+        self.n_classes += n
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the label predicted for each raw row of X; -1 if no class is known."""
@@ -78,8 +78,8 @@ class MethodLearner:
         """Predict each raw row, then learn its label; a label beyond the known classes, alone in its call, adds one."""
         n, start = len(labels), time.perf_counter()
         without_new_class = self.predict_indices(X) if labels[0] >= self.n_classes else None
-        while labels[0] >= self.n_classes:
-            self.add_class()
+        if labels[0] >= self.n_classes:
+            self.add_classes(1)
         predicted = self._method.advance(self._columns.update(X), labels)
         if without_new_class is not None:
             predicted = without_new_class

@@ -103,9 +103,9 @@ class DWMMethod:
         self._size: Indices = np.ones(1, np.int64)
         self._n_rows: Indices = np.zeros(1, np.int64)
 
-    def add_class(self) -> None:
-        """Add a class, of which no expert has seen a row."""
-        self._resize(len(self._weights), self._experts.rows.shape[1] + 1)
+    def add_classes(self, n: int) -> None:
+        """Add n classes, of which no expert has seen a row."""
+        self._resize(len(self._weights), self._experts.rows.shape[1] + n)
 
     def _resize(self, n_experts: int, n_classes: int) -> None:
         self._experts = resized(self._experts, n_experts, n_classes)

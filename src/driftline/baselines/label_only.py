@@ -89,9 +89,9 @@ class NoChangeMethod(ArrayState):
         """Return what the array must be in a file."""
         return {"last": counts((1,), max(self._n_classes - 1, 0))}
 
-    def add_class(self) -> None:
-        """Add a class."""
-        self._n_classes += 1
+    def add_classes(self, n: int) -> None:
+        """Add n classes."""
+        self._n_classes += n
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the last label for each row."""
@@ -128,9 +128,9 @@ class MajorityMethod(ArrayState):
             "n_rows": counts((1,)),
         }
 
-    def add_class(self) -> None:
-        """Add a class with count 0."""
-        self._counts = np.append(self._counts, 0)
+    def add_classes(self, n: int) -> None:
+        """Add n classes with count 0."""
+        self._counts = np.pad(self._counts, (0, n))
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the most frequent label for each row."""

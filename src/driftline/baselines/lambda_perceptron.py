@@ -64,10 +64,10 @@ class LambdaPerceptronMethod(LinearFunctions):
         factor = ArraySpec((1,), low=MIN_FORGETTING_FACTOR, high=1.0)
         return super().schema() | {"slopes": ArraySpec(self._slopes.shape), "factor": factor}
 
-    def add_class(self) -> None:
-        """Add a class with weights 0."""
-        super().add_class()
-        self._slopes = np.pad(self._slopes, ((0, 1), (0, 0)))
+    def add_classes(self, n: int) -> None:
+        """Add n classes with weights 0."""
+        super().add_classes(n)
+        self._slopes = np.pad(self._slopes, ((0, n), (0, 0)))
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the predicted class position of each row."""

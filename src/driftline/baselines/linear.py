@@ -60,6 +60,6 @@ class LinearFunctions(ArrayState):
         """Return what the array must be in a file."""
         return {"weights": ArraySpec(self._weights.shape)}
 
-    def add_class(self) -> None:
-        """Add a class with weights 0."""
-        self._weights = np.pad(self._weights, ((0, 1), (0, 0)))
+    def add_classes(self, n: int) -> None:
+        """Add n classes with weights 0."""
+        self._weights = np.pad(self._weights, ((0, n), (0, 0)))

@@ -86,10 +86,10 @@ class NOGDMethod(SupportSet):
             "linear": ArraySpec((len(self._weights), features)),
         }
 
-    def add_class(self) -> None:
-        """Add a class with coefficients 0."""
-        super().add_class()
-        self._linear = np.pad(self._linear, ((0, 1), (0, 0)))
+    def add_classes(self, n: int) -> None:
+        """Add n classes with coefficients 0."""
+        super().add_classes(n)
+        self._linear = np.pad(self._linear, ((0, n), (0, 0)))
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the predicted class position of each row."""

@@ -109,10 +109,10 @@ class NORMAMethod(SupportSet):
         """Return what each array must be in a file."""
         return super().schema() | {"offsets": ArraySpec(self._offsets.shape), "margin": ArraySpec((1,), low=0.0)}
 
-    def add_class(self) -> None:
-        """Add a class with coefficients 0."""
-        super().add_class()
-        self._offsets = np.pad(self._offsets, (0, 1))
+    def add_classes(self, n: int) -> None:
+        """Add n classes with coefficients 0."""
+        super().add_classes(n)
+        self._offsets = np.pad(self._offsets, (0, n))
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the predicted class position of each row."""

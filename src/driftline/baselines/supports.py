@@ -105,9 +105,9 @@ class SupportSet(ArrayState):
         """Number of supports."""
         return min(int(self._count[0]), len(self._supports))
 
-    def add_class(self) -> None:
-        """Add a class with coefficients 0."""
-        self._weights = np.pad(self._weights, ((0, 1), (0, 0)))
+    def add_classes(self, n: int) -> None:
+        """Add n classes with coefficients 0."""
+        self._weights = np.pad(self._weights, ((0, n), (0, 0)))
 
     def predict(self, Z: Matrix) -> Labels:
         """Return the predicted class position of each row."""

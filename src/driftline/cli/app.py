@@ -18,6 +18,8 @@ from driftline.cli.options import (
     Label,
     Limit,
     Model,
+    MAX_BYTES,
+    MaxBytes,
     ModelFile,
     Models,
     OnBadRow,
@@ -202,6 +204,7 @@ def predict(
             "=, +, -, @, a tab or a line break, and is not a number).",
         ),
     ] = False,
+    max_bytes: MaxBytes = MAX_BYTES,
 ) -> None:
     """Predict new rows: a label, the probability of each class, and the bound on the error.
 
@@ -215,7 +218,7 @@ def predict(
 
     given = {"has_header": header, "delimiter": delimiter, "encoding": encoding}
     changes = {name: value for name, value in given.items() if value is not None}
-    predict_file(model, file, out, str(on_bad_row), changes, safe_cells=safe_cells)
+    predict_file(model, file, out, str(on_bad_row), changes, safe_cells=safe_cells, max_bytes=max_bytes)
 
 
 @app.command()
@@ -223,6 +226,7 @@ def explain(
     model: ModelFile,
     top: Annotated[int, typer.Option("--top", min=1, help="Number of lines to show.")] = 20,
     json: JsonFile = None,
+    max_bytes: MaxBytes = MAX_BYTES,
 ) -> None:
     """Show which columns of which classes are moving, how fast, and how surprising that is.
 
@@ -232,7 +236,7 @@ def explain(
     """
     from driftline.cli.explain import explain_model
 
-    explain_model(model, top, json)
+    explain_model(model, top, json, max_bytes)
 
 
 @app.command()

@@ -18,11 +18,11 @@ MIN_SURPRISE = 3.0
 FIELDS = ("label", "feature", "mean", "mean_error", "rate", "rate_error", "surprise")
 
 
-def explain_model(path: Path, top: int, json: Path | None) -> None:
+def explain_model(path: Path, top: int, json: Path | None, max_bytes: int) -> None:
     """Print the drift table of a saved model, and write it as JSON if requested."""
     check_files_exist(path)
     check_outputs([path], json=json)
-    model = load_model(path)
+    model = load_model(path, max_bytes)
     if not hasattr(model, "drift"):
         raise ConfigError(
             f"{path} contains a {type(model).__name__}, which does not track drift; amrc, amrc-randomised, amrc-linear "

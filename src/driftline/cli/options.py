@@ -167,6 +167,17 @@ JsonFile = Annotated[
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only errors, and show no progress bar.", rich_help_panel=OUTPUT)
 ]
+MAX_BYTES = 2**30
+"""Largest size in memory of a model; that of `load`, whose module is imported only when a model is loaded."""
+MaxBytes = Annotated[
+    int,
+    typer.Option(
+        "--max-bytes",
+        metavar="N",
+        min=1,
+        help="Largest size of the model in memory, in bytes. Allow more only for files that you trust.",
+    ),
+]
 ModelFile = Annotated[
     Path,
     typer.Argument(

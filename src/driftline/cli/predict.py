@@ -30,7 +30,14 @@ Cell = Callable[[Any], Any]
 
 
 def predict_file(
-    model_file: Path, file: str, out: Path, on_bad_row: str, layout_changes: dict[str, Any], *, safe_cells: bool
+    model_file: Path,
+    file: str,
+    out: Path,
+    on_bad_row: str,
+    layout_changes: dict[str, Any],
+    *,
+    safe_cells: bool,
+    max_bytes: int,
 ) -> None:
     """Predict the rows of a file block by block, and write the predictions.
 
@@ -42,7 +49,7 @@ def predict_file(
         raise ConfigError(f"--out must end in .csv or .parquet; got {out}")
     if safe_cells and out.suffix == ".parquet":
         raise ConfigError(f"--safe-cells is for CSV, and {out} is Parquet; omit it")
-    model = load_model(model_file)
+    model = load_model(model_file, max_bytes)
     rows = RowFile(file, layout_of(model) | layout_changes, on_bad_row=on_bad_row)  # type: ignore[arg-type]
     cell = _safe_cell if safe_cells else _unchanged
     if out == STDOUT:

@@ -212,8 +212,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         seed = int(check_random_state(parameters.get("random_state", 0)).randint(2**31 - 1))
         learner = self._assemble(parameters, rows, seed)
         check_columns(self, X, reset=True)
-        for _ in expected:
-            learner.add_class()
+        if expected.size:
+            learner.add_classes(expected.size)
         self._parameters, self._seed, self._learner = parameters, seed, learner
         self._n_first_columns = rows.shape[1]
         self._classes = ClassList(expected)
@@ -510,8 +510,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         model._classes = content.classes
         try:
             model._learner = model._assemble(model._parameters, np.zeros((2, n_first)), model._seed)
-            for _ in range(n_classes):
-                model._learner.add_class()
+            model._learner.add_classes(n_classes)
             if content.n_columns > n_first:
                 model._widen(content.n_columns - n_first)
         except ConfigError as error:

@@ -25,8 +25,8 @@ class Learner(Protocol):
     def snapshot(self) -> Self:
         """Return a copy for all that only reads, which learning does not change; it need not be able to learn."""
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class predicted for each raw row of X; changes nothing."""

@@ -13,17 +13,17 @@ DISCOUNTS = {0: (0.5, 0.8, 0.95, 0.99), 1: (0.5, 0.8, 0.95)}
 """For filters of each order: factors by which the weight of past rows decreases with every row of a class."""
 
 
-def with_class(filters: FilterBank) -> FilterBank:
-    """Return the filters with one more class."""
-    grown = ((0, 0), (0, 1), (0, 0))
+def with_classes(filters: FilterBank, n: int) -> FilterBank:
+    """Return the filters with n more classes."""
+    grown = ((0, 0), (0, n), (0, 0))
     return filters._replace(
         **{name: np.pad(getattr(filters, name), grown) for name in ("level", "rate", "log_weight", "weight")},
-        variance=np.pad(filters.variance, ((0, 1), (0, 0))),
-        largest=np.pad(filters.largest, ((0, 1), (0, 0))),
-        n_rows=np.pad(filters.n_rows, (0, 1)),
-        age=np.pad(filters.age, (0, 1)),
-        mean_gap=np.pad(filters.mean_gap, (0, 1)),
-        mean_inverse_squared_gap=np.pad(filters.mean_inverse_squared_gap, (0, 1)),
+        variance=np.pad(filters.variance, ((0, n), (0, 0))),
+        largest=np.pad(filters.largest, ((0, n), (0, 0))),
+        n_rows=np.pad(filters.n_rows, (0, n)),
+        age=np.pad(filters.age, (0, n)),
+        mean_gap=np.pad(filters.mean_gap, (0, n)),
+        mean_inverse_squared_gap=np.pad(filters.mean_inverse_squared_gap, (0, n)),
     )
 
 
@@ -97,9 +97,9 @@ class ColumnFilters:
         self.filters = new_filter_bank(orders, n_columns)
         self.origin = np.full(n_columns, np.nan)
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
-        self.filters = with_class(self.filters)
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
+        self.filters = with_classes(self.filters, n)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, which have no values yet."""

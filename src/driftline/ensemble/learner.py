@@ -127,13 +127,13 @@ class EnsembleLearner:
             weights=self.weights.copy(),
         )
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
-        self.n_classes += 1
-        self._pending.add_class()
-        self.column_filters.add_class()
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
+        self.n_classes += n
+        self._pending.add_classes(n)
+        self.column_filters.add_classes(n)
         for space in self.spaces:
-            space.add_class()
+            space.add_classes(n)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, whose values are missing in the rows so far."""
@@ -257,7 +257,7 @@ class EnsembleLearner:
         represented = self._represent(X, matches, times)
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
-        self.add_class()
+        self.add_classes(1)
         for space, Psi in represented:
             space.predict_then_learn(Psi, labels, elapsed)
         self.column_filters.update(X, labels, elapsed)

@@ -253,9 +253,9 @@ class PendingRows:
 
     # Classes and columns that are added -----------------------------------------------------------------
 
-    def add_class(self) -> None:
-        """Add a class, which has probability 0 in all pending rows."""
-        self._n_classes += 1
+    def add_classes(self, n: int) -> None:
+        """Add n classes, which have probability 0 in all pending rows."""
+        self._n_classes += n
 
     def add_columns(self, n: int) -> None:
         """Add n columns to all pending rows: missing in the raw row, 0 in the prepared one."""

@@ -8,7 +8,7 @@ import numpy as np
 from driftline.core.features import LinearFourierMap, checked_features
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, counts, nested_schema
 from driftline.core.state import copy_with, state_of
-from driftline.ensemble.filters import filter_schema, new_filter_bank, with_class, with_components, with_zeros
+from driftline.ensemble.filters import filter_schema, new_filter_bank, with_classes, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
 from driftline.errors import ConfigError
 from driftline.kernels.descent import ROWS_PER_STEP
@@ -98,18 +98,18 @@ class Space:
         )
         return copy_with(self, _members=copies)
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
-        grown = ((0, 0), (0, 1), (0, 0))
-        c, d = self._members.mu.shape[1] + 1, self._members.mu.shape[2]
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
+        grown = ((0, 0), (0, n), (0, 0))
+        c, d = self._members.mu.shape[1] + n, self._members.mu.shape[2]
         stacks = {name: np.pad(getattr(self._members, name), grown) for name in ("mu", "average", "sums", "squares")}
         self._members = self._members._replace(**stacks)
         if not self._store.n_seen[0]:  # nothing learned: the rule guesses
             self._members.loss[:] = 1.0 - 1.0 / c
-        self._filters = with_class(self._filters)
+        self._filters = with_classes(self._filters, n)
         centres = self._workspace.centres
         self._workspace = _new_workspace(c, d)
-        self._workspace.centres[:-1] = centres
+        self._workspace.centres[:-n] = centres
 
     def check_can_grow(self) -> None:
         """Raise ConfigError if columns cannot be added because the feature map is a custom one."""

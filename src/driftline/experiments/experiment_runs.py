@@ -197,8 +197,7 @@ class SimulationRun(ExperimentRun):
             }
         # Only rules and bounds are needed: the learner alone takes two thirds of the time of the estimator.
         learner = assemble(checked_parameters(given), X, seed)
-        for _ in range(2):
-            learner.add_class()
+        learner.add_classes(2)
         found, bounds = [], np.empty(self.n_steps)
         for t, label in enumerate(y.tolist()):
             found.append(learner.solution.rule)

@@ -60,9 +60,9 @@ def empty_rows(n_kept: int, n_features: int) -> Rows:
     )
 
 
-def with_class(rows: Rows) -> Rows:
-    """Return the rows with one more class, which is in none of their label subsets."""
-    return rows._replace(subsets=np.pad(rows.subsets, ((0, 0), (0, 1))))
+def with_classes(rows: Rows, n: int) -> Rows:
+    """Return the rows with n more classes, which are in none of their label subsets."""
+    return rows._replace(subsets=np.pad(rows.subsets, ((0, 0), (0, n))))
 
 
 @inner_kernel

@@ -26,7 +26,7 @@ class ExactSolver:
     --------
     >>> import numpy as np
     >>> solver = ExactSolver(2)
-    >>> solver.add_class(); solver.add_class()
+    >>> solver.add_classes(2)
     >>> for x in [-1.0, 1.0]:
     ...     solver.observe(np.array([1.0, x]))
     >>> mean = np.array([[0.5, -0.4], [0.5, 0.4]])
@@ -40,9 +40,9 @@ class ExactSolver:
         self._n_classes = 0
         self._instances = np.empty((0, n_features))
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
-        self._n_classes += 1
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
+        self._n_classes += n
 
     def observe(self, psi: Vector) -> None:
         """Add an instance, which need not have a label."""

@@ -45,7 +45,7 @@ class KinematicTracker:
     --------
     >>> import numpy as np
     >>> tracker = KinematicTracker(1, order=1, window=LabelWindow(200, "binomial"))
-    >>> tracker.add_class()
+    >>> tracker.add_classes(1)
     >>> for t in range(200):
     ...     uncertainty = tracker.update(np.array([0.5 * t]), 0, 1.0)
     >>> uncertainty.mean.round(3)
@@ -73,16 +73,16 @@ class KinematicTracker:
         self._R = np.zeros((0, n_features))
         self._residual = np.zeros((0, n_features))
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
-        d, n = self._eta.shape[1:]
-        identity = np.broadcast_to(np.eye(n), (1, d, n, n))
-        self._eta = np.concatenate([self._eta, np.zeros((1, d, n))])
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
+        d, k = self._eta.shape[1:]
+        identity = np.broadcast_to(np.eye(k), (n, d, k, k))
+        self._eta = np.concatenate([self._eta, np.zeros((n, d, k))])
         self._Sigma = np.concatenate([self._Sigma, identity])
         self._Q = np.concatenate([self._Q, INITIAL_NOISE * identity])
-        self._R = np.concatenate([self._R, np.full((1, d), INITIAL_NOISE)])
-        self._residual = np.concatenate([self._residual, np.zeros((1, d))])
-        self._window.add_class()
+        self._R = np.concatenate([self._R, np.full((n, d), INITIAL_NOISE)])
+        self._residual = np.concatenate([self._residual, np.zeros((n, d))])
+        self._window.add_classes(n)
 
     def update(self, psi: Vector, label: int, elapsed: float) -> UncertaintySet:
         """Add a labelled instance, `elapsed` after the previous one; return the uncertainty set of the next step."""

@@ -29,7 +29,7 @@ class LabelWindow:
     Examples
     --------
     >>> window = LabelWindow(4, "binomial")
-    >>> window.add_class(); window.add_class()
+    >>> window.add_classes(2)
     >>> for label in [0, 0, 1, 1, 1]:
     ...     window.push(label)
     >>> window.probabilities
@@ -64,9 +64,9 @@ class LabelWindow:
             return np.zeros(self._history.shape[1])
         return np.asarray(self._history.var(axis=0, ddof=1))
 
-    def add_class(self) -> None:
-        """Add a class, with frequency 0 so far."""
-        self._history = np.pad(self._history, ((0, 0), (0, 1)))
+    def add_classes(self, n: int) -> None:
+        """Add n classes, with frequency 0 so far."""
+        self._history = np.pad(self._history, ((0, 0), (0, n)))
 
     def push(self, label: int) -> None:
         """Add a label, and remove the oldest if the window is full."""

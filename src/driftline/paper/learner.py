@@ -123,18 +123,18 @@ class PaperLearner:
             calibration=independent_copy(self.calibration),
         )
 
-    def add_class(self) -> None:
-        """Add a class, with scores of 0 and an unbounded uncertainty set until its first label is learned."""
-        self._tracker.add_class()
-        self._solver.add_class()
+    def add_classes(self, n: int) -> None:
+        """Add n classes, with scores of 0 and an unbounded uncertainty set until their first labels are learned."""
+        self._tracker.add_classes(n)
+        self._solver.add_classes(n)
         if self._window is not None:
-            self._window.add_class()
-        weights = np.pad(self.solution.rule.weights, ((0, 1), (0, 0)))
+            self._window.add_classes(n)
+        weights = np.pad(self.solution.rule.weights, ((0, n), (0, 0)))
         if self.n_steps == 0:  # nothing learned: the uniform rule, whose error is 1 - 1/c
             self.solution = Solution(Rule(weights, -1.0 / len(weights)), 1.0 - 1.0 / len(weights), Status.OK)
         else:
             self.solution = Solution(Rule(weights, self.solution.rule.offset), self.solution.risk, self.solution.status)
-        grown = ((0, 1), (0, 0))
+        grown = ((0, n), (0, 0))
         self.uncertainty = UncertaintySet(
             np.pad(self.uncertainty.mean, grown), np.pad(self.uncertainty.width, grown, constant_values=np.inf)
         )
@@ -158,8 +158,8 @@ class PaperLearner:
         for t, label in enumerate(labels.tolist()):
             row, psi = self._predict_row(X[t])
             start = time.perf_counter()
-            while label >= self.n_classes:
-                self.add_class()
+            if label >= self.n_classes:
+                self.add_classes(1)
             self.learn(psi, label, float(elapsed[t]))
             self._columns.update(X[t : t + 1])
             rows.append(row)

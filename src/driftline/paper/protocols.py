@@ -15,8 +15,8 @@ class Solver(Protocol):
     `observe` and `solve` are separate methods, because an instance is known before its label.
     """
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
 
     def observe(self, psi: Vector) -> None:
         """Add an instance, which need not have a label."""
@@ -55,8 +55,8 @@ def status_of(risk: float, n_classes: int) -> Status:
 class Tracker(Protocol):
     """Tracks the expectations of the features of each class."""
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
 
     def update(self, psi: Vector, label: int, elapsed: float) -> UncertaintySet:
         """Add a labelled instance, `elapsed` after the previous one; return the uncertainty set of the next step."""

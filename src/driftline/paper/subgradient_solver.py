@@ -4,7 +4,7 @@ import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Length, Schema, counts
 from driftline.kernels.minimax import minimize
-from driftline.kernels.rows import NEVER_USED, empty_rows, with_class, write_row
+from driftline.kernels.rows import NEVER_USED, empty_rows, with_classes, write_row
 from driftline.kernels.vectors import step_sizes
 from driftline.paper.protocols import status_of
 from driftline.types import LARGEST_VALUE, Rule, Solution, State, UncertaintySet, Vector
@@ -34,7 +34,7 @@ class SubgradientSolver:
     --------
     >>> import numpy as np
     >>> solver = SubgradientSolver(2, n_subgradients=100, n_iterations=2000)
-    >>> solver.add_class(); solver.add_class()
+    >>> solver.add_classes(2)
     >>> mean = np.array([[0.5, -0.4], [0.5, 0.4]])
     >>> for x in [-1.0, 1.0, -1.0, 1.0]:
     ...     solver.observe(np.array([1.0, x]))
@@ -53,10 +53,10 @@ class SubgradientSolver:
         self._newest = np.zeros(n_features)
         self._weights = np.zeros((0, n_features))
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
-        self._weights = np.pad(self._weights, ((0, 1), (0, 0)))
-        self._rows = with_class(self._rows)
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
+        self._weights = np.pad(self._weights, ((0, n), (0, 0)))
+        self._rows = with_classes(self._rows, n)
 
     def observe(self, psi: Vector) -> None:
         """Add an instance, which need not have a label."""
@@ -106,9 +106,7 @@ class SubgradientSolver:
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
         self._n_rows, c = state["subsets"].shape
-        self._rows = empty_rows(self._n_kept, self._newest.size)
-        for _ in range(c):
-            self._rows = with_class(self._rows)
+        self._rows = with_classes(empty_rows(self._n_kept, self._newest.size), c)
         columns = zip(*(state[name] for name in SAVED_COLUMNS), strict=True)
         for i, (instance, subset, arrival, last_used) in enumerate(columns):
             write_row(self._rows, i, instance[None], subset, arrival)

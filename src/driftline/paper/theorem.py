@@ -74,7 +74,7 @@ def smallest_minimax_risk(truth: Matrix, instances: Matrix) -> Solution:
     """
     solver = ExactSolver(instances.shape[1], n_instances=len(instances))
     for _ in truth:
-        solver.add_class()
+        solver.add_classes(1)
     for psi in instances:
         solver.observe(psi)
     return solver.solve(UncertaintySet(mean=truth, width=np.zeros_like(truth)))

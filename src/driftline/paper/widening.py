@@ -25,7 +25,7 @@ class LabelledWindow:
     --------
     >>> import numpy as np
     >>> window = LabelledWindow(1, n_instances=2)
-    >>> window.add_class(); window.add_class()
+    >>> window.add_classes(2)
     >>> window.observe(np.array([1.0]), 0); window.observe(np.array([-1.0]), 1)
     >>> window.widened(UncertaintySet(mean=np.array([[0.5], [0.5]]), width=np.zeros((2, 1)))).width.ravel()
     array([0., 1.])
@@ -37,9 +37,9 @@ class LabelledWindow:
         self._seen = 0
         self._n_classes = 0
 
-    def add_class(self) -> None:
-        """Add a class, at the next position."""
-        self._n_classes += 1
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions."""
+        self._n_classes += n
 
     def observe(self, psi: Vector, label: int) -> None:
         """Add a labelled instance."""

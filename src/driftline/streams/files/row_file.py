@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline.errors import DataError
+from driftline.errors import ConfigError, DataError
 from driftline.streams.files.encoders import encoder_from_dict
 from driftline.streams.files.input_file import InputFile
 from driftline.streams.files.layout import FeatureEncoder
@@ -83,6 +83,7 @@ class RowFile:
     """
 
     def __init__(self, path: str | os.PathLike[str], layout: Mapping[str, Any], on_bad_row: OnBadRow = "stop") -> None:
+        _check_layout(layout)
         self._file = InputFile(os.fspath(path))
         self._layout = layout
         self._on_bad_row = on_bad_row
@@ -140,6 +141,33 @@ class RowFile:
                 reader.finish()
         if n_found != n_columns:  # not an error of the archive, which would be reported as a damaged file
             raise DataError(f"X of {self.name} has {n_found} columns; the model expects {n_columns}")
+
+
+def _check_layout(layout: Any) -> None:
+    """Raise ConfigError if something is no layout: it may come from the notes of an altered model file."""
+    if not (
+        isinstance(layout, Mapping)
+        and _are_texts(layout.get("columns"))
+        and (layout.get("label") is None or layout["label"] in range(len(layout["columns"])))
+        and isinstance(layout.get("features"), list)
+        and all(map(_is_feature, layout["features"]))
+        and all(isinstance(layout.get(name), str | None) for name in ("delimiter", "encoding"))
+        and isinstance(layout.get("has_header"), bool | None)
+    ):
+        raise ConfigError(f"layout must be the `layout` of a stream from a file; got {repr(layout)[:200]}")
+
+
+def _is_feature(description: Any) -> bool:
+    """Return whether this is the description of a column that `to_dict` of an encoder returns."""
+    if not isinstance(description, Mapping) or not isinstance(description.get("name"), str):
+        return False
+    if description.get("kind") != "category":
+        return description.get("kind") in ("number", "date")
+    return _are_texts(description.get("values")) and isinstance(description.get("is_closed"), bool)
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _options(layout: Mapping[str, Any]) -> FileOptions:
