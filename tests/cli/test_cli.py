@@ -1,5 +1,6 @@
 import builtins
 import re
+import warnings
 
 import pytest
 from typer.testing import CliRunner
@@ -63,3 +64,13 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys)
         main()
     assert left.value.code == 1
     assert capsys.readouterr().err == "driftline: the command line needs typer; pip install 'driftline[cli]'\n"
+
+
+def test_a_warning_is_one_line(folder, command, monkeypatch):
+    def warn(*_):
+        warnings.warn("kernels cannot be saved\x1b", stacklevel=1)
+        warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+
+    monkeypatch.setattr("driftline.cli.run.check_classes", warn)
+    left = command("run", "my.csv", "--label", "class", "--model", "no-change", "--quiet")
+    assert left == (0, "", "driftline: warning: kernels cannot be saved\\x1b\n")

@@ -1,4 +1,4 @@
-"""Model files of version 1, written by the last commit that wrote them, still load and go on as they would have."""
+"""Model files of versions 1 and 2, written by code that wrote them, still load and go on as they would have."""
 
 from pathlib import Path
 
@@ -81,3 +81,18 @@ def test_losses_that_an_old_file_does_not_hold_are_taken_to_be_as_the_bounds(row
     before = bound.total_loss
     losses = 1.0 - model.prequential(X[150:200], y[150:200]).label_probabilities
     assert bound.total_loss == pytest.approx(before + losses.sum(), rel=1e-12)
+
+
+def test_a_file_of_version_2_loads_with_its_bounds_and_learns_on(rows, tmp_path):
+    """The file was written by driftline 0.1.0, after 150 rows."""
+    X, y = rows
+    model = load_model(MODELS / "version2-amrc.driftline")
+    assert bounds_of(model) == pytest.approx([0.1478576232822211, 0.10445719831267741, 55.475193740700014], rel=1e-9)
+    model.save(tmp_path / "again")
+    for each in (model, load_model(tmp_path / "again")):
+        each.partial_fit(X[150:199], y[150:199])
+        assert bounds_of(each) == pytest.approx([0.1716248580889791, 0.0786270666611021, 64.64229491620917], rel=1e-6)
+
+
+def bounds_of(model):
+    return [model.error_bound_, model.rate_bound_, model.mistake_bound()]

@@ -49,6 +49,7 @@ def _run() -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a character that the terminal lacks is not a failure
     warnings.simplefilter("ignore", RuntimeWarning)  # raised inside classifiers of other libraries
+    warnings.showwarning = lambda message, *_, **__: print_error(f"warning: {message}")
     misuse: type[Exception] = typer.BadParameter.__mro__[1]  # click's UsageError, of whichever click typer has
     try:
         sys.exit(app(standalone_mode=False))

@@ -2,6 +2,7 @@
 
 import os
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ def warm_up(*, quiet: bool) -> None:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         raise ConfigError("NUMBA_DISABLE_JIT is set, so nothing is compiled; unset it")
     start = time.perf_counter()
-    norm(np.ones((1, 1)), 0)  # compiled in a second, which is enough to know whether code can be saved
-    _check_saved()
     wanted = [name for name in names() if describe(name).is_ours]
-    with ProgressBar("compiling", len(wanted), unit="classifiers", shown=not quiet) as bar:
+    with warnings.catch_warnings(), ProgressBar("compiling", len(wanted), unit="classifiers", shown=not quiet) as bar:
+        warnings.simplefilter("ignore")  # code that cannot be saved is an error here
+        norm(np.ones((1, 1)), 0)  # compiled in a second, which is enough to know whether code can be saved
+        _check_saved()
         for name in wanted:
             for n_classes in (2, 3):
                 _use_all_methods(create(name), n_classes)

@@ -72,9 +72,9 @@ def column_names(name: str, value: Any, n_columns: int) -> list[str]:
 def checked_notes(notes: Any) -> dict[str, Any]:
     """Return notes for a model file as a dict; raise ConfigError if they are not JSON values by name."""
     try:
-        if not isinstance(notes, Mapping) or not all(isinstance(name, str) for name in notes):
+        if not isinstance(notes, Mapping):
             raise TypeError(f"got {type(notes).__name__}")
-        json.dumps(dict(notes))
+        json.dumps(dict(notes), sort_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"notes must be a mapping from names to JSON values; {error}") from error
     return dict(notes)
