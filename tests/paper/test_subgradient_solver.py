@@ -276,7 +276,7 @@ def test_all_rows_are_evaluated_only_where_there_is_room_for_all_of_the_newest(c
 def test_the_rows_marked_as_extreme_attain_the_maximum_in_every_direction(points, in_the_plane):
     X = np.array(points, dtype=float)[:, : 2 if in_the_plane else 1]
     X = np.unique(X, axis=0)
-    rows = with_class(with_class(empty_rows(len(X), X.shape[1])))
+    rows = with_classes(empty_rows(len(X), X.shape[1]), 2)
     subsets = np.array([[True, True], [True, False]])
     for i, psi in enumerate(X):
         write_row(rows, i, psi[None], subsets[i % 2], 0)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from driftline.cli.options import (
+    MAX_BYTES,
     READING,
     BadRows,
     Categorical,
@@ -17,9 +18,8 @@ from driftline.cli.options import (
     JsonFile,
     Label,
     Limit,
-    Model,
-    MAX_BYTES,
     MaxBytes,
+    Model,
     ModelFile,
     Models,
     OnBadRow,
