@@ -58,6 +58,7 @@ VALID = {
     "timestamps": [12, 13, 14],
     "classes": None,
     "asked": 0,
+    "ids": None,
     "columns": 1,
     "delta": 0.05,
     "as_frame": False,
