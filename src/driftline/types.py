@@ -18,6 +18,8 @@ LabelArray = np.ndarray[Any, np.dtype[Any]]
 Flags = NDArray[np.bool_]
 State = dict[str, NDArray[np.generic]]
 
+LARGEST_COUNT = 2**31 - 1
+"""Largest allowed value of a parameter that is a whole number."""
 LARGEST_VALUE = 1e30
 """Largest allowed value in instances and features: finite in single precision, and its powers in double precision."""
 

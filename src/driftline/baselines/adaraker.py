@@ -9,7 +9,7 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
 from driftline.baselines.supports import predicted_class
-from driftline.core.schema import ArraySpec, Schema, counts
+from driftline.core.schema import ArraySpec, Schema, whole_numbers
 from driftline.core.state import ArrayState
 from driftline.kernels.vectors import dot
 from driftline.types import Indices, Labels, Matrix, Vector
@@ -88,7 +88,7 @@ class AdaRakerMethod(ArrayState):
             "theta": ArraySpec(self._theta.shape),
             "q": ArraySpec(self._q.shape, low=np.finfo(float).tiny),
             "h": ArraySpec(self._h.shape, low=0.0),
-            "count": counts((1,)),
+            "count": whole_numbers((1,)),
         }
 
     def add_classes(self, n: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from driftline.core.columns import ColumnPreparer, RunningColumns
 from driftline.core.online_classifier import OnlineClassifier
-from driftline.core.schema import Schema, counts, nested_schema
+from driftline.core.schema import Schema, nested_schema, whole_numbers
 from driftline.core.state import SavedPart, independent_copy, nested_state, restore_parts
 from driftline.errors import ConfigError
 from driftline.types import Labels, Matrix, Predictions, State, Vector
@@ -92,7 +92,9 @@ class MethodLearner:
 
     def schema(self) -> Schema:
         """Return what each array must be in a file."""
-        return nested_schema({name: part.schema() for name, part in self._parts().items()}) | {"n_steps": counts((1,))}
+        return nested_schema({name: part.schema() for name, part in self._parts().items()}) | {
+            "n_steps": whole_numbers((1,))
+        }
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

@@ -18,7 +18,7 @@ from driftline.baselines.naive_bayes import (
     with_room_for_codes,
 )
 from driftline.core.columns import MAX_CODES, RawColumns
-from driftline.core.schema import MOST_COUNTED, ArraySpec, Length, Schema, counts
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Length, Schema, whole_numbers
 from driftline.errors import CheckpointError, ConfigError
 from driftline.types import LARGEST_VALUE, Indices, Labels, Matrix, State, Vector
 
@@ -138,7 +138,7 @@ class DWMMethod:
         codes = Length("codes", p * MAX_CODES)
         count = ArraySpec((n, c, p), low=0.0, high=MOST_COUNTED)
         return {
-            "starts": counts((p + 1,), p * MAX_CODES),
+            "starts": whole_numbers((p + 1,), p * MAX_CODES),
             "rows": ArraySpec((n, c), low=0.0, high=MOST_COUNTED),
             "seen": count,
             "counts": ArraySpec((n, c, codes), low=0.0, high=MOST_COUNTED),
@@ -146,7 +146,7 @@ class DWMMethod:
             "mean": ArraySpec((n, c, p), low=-LARGEST_VALUE, high=LARGEST_VALUE),
             "squares": ArraySpec((n, c, p), low=0.0),
             "weights": ArraySpec((n,), low=np.finfo(float).tiny, high=1.0),
-            "n_rows": counts((1,)),
+            "n_rows": whole_numbers((1,)),
         }
 
     def restore(self, state: State) -> None:

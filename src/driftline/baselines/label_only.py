@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline
 from driftline.core.columns import RawColumns
-from driftline.core.schema import Schema, counts
+from driftline.core.schema import Schema, whole_numbers
 from driftline.core.state import ArrayState
 from driftline.types import Indices, Labels, Matrix
 
@@ -87,7 +87,7 @@ class NoChangeMethod(ArrayState):
 
     def schema(self) -> Schema:
         """Return what the array must be in a file."""
-        return {"last": counts((1,), max(self._n_classes - 1, 0))}
+        return {"last": whole_numbers((1,), max(self._n_classes - 1, 0))}
 
     def add_classes(self, n: int) -> None:
         """Add n classes."""
@@ -123,9 +123,9 @@ class MajorityMethod(ArrayState):
         """Return what each array must be in a file."""
         n_classes = len(self._counts)
         return {
-            "counts": counts((n_classes,)),
-            "recent": counts(self._recent.shape, max(n_classes - 1, 0)),
-            "n_rows": counts((1,)),
+            "counts": whole_numbers((n_classes,)),
+            "recent": whole_numbers(self._recent.shape, max(n_classes - 1, 0)),
+            "n_rows": whole_numbers((1,)),
         }
 
     def add_classes(self, n: int) -> None:

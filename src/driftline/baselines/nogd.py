@@ -9,7 +9,7 @@ from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.linear import descend, predict_features
 from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
-from driftline.core.schema import ArraySpec, Length, Schema, counts
+from driftline.core.schema import ArraySpec, Length, Schema, whole_numbers
 from driftline.types import Indices, Labels, Matrix
 
 MIN_EIGENVALUE = 1e-10
@@ -81,7 +81,7 @@ class NOGDMethod(SupportSet):
         """Return what each array must be in a file; no support is ever replaced, so there are at most `budget`."""
         budget, features = len(self._supports), Length("features", self._rank)
         return super().schema() | {
-            "count": counts((1,), budget),
+            "count": whole_numbers((1,), budget),
             "map": ArraySpec((features, budget)),
             "linear": ArraySpec((len(self._weights), features)),
         }

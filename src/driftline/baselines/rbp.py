@@ -8,7 +8,7 @@ import numpy as np
 from driftline._jit import kernel
 from driftline.baselines.base import Baseline, kernel_scale
 from driftline.baselines.supports import SupportSet, best_other_class, class_scores, gaussian_row, predicted_class
-from driftline.core.schema import Schema, counts
+from driftline.core.schema import Schema, whole_numbers
 from driftline.types import Indices, Labels, Matrix, Vector
 
 
@@ -66,7 +66,7 @@ class RBPMethod(SupportSet):
 
     def schema(self) -> Schema:
         """Return what each array must be in a file."""
-        return super().schema() | {"n_rows": counts((1,))}
+        return super().schema() | {"n_rows": whole_numbers((1,))}
 
     def advance(self, Z: Matrix, labels: Labels) -> Labels:
         """Predict each row, then learn its label."""

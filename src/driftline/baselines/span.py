@@ -4,7 +4,7 @@ import numpy as np
 
 from driftline._jit import kernel
 from driftline.baselines.supports import SupportSet
-from driftline.core.schema import ArraySpec, Schema, counts
+from driftline.core.schema import ArraySpec, Schema, whole_numbers
 from driftline.types import Indices, Matrix, Vector
 
 MIN_SQUARED_DISTANCE = 1e-4
@@ -97,5 +97,5 @@ class SpanningSet(SupportSet):
 
     def schema(self) -> Schema:
         """Return what each array must be in a file; no support is ever replaced, so there are at most `budget`."""
-        own: Schema = {"count": counts((1,), len(self._supports)), "inverse": ArraySpec(self._inverse.shape)}
+        own: Schema = {"count": whole_numbers((1,), len(self._supports)), "inverse": ArraySpec(self._inverse.shape)}
         return super().schema() | own

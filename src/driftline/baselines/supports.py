@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from driftline._jit import kernel, summing_kernel
-from driftline.core.schema import ArraySpec, Schema, counts
+from driftline.core.schema import ArraySpec, Schema, whole_numbers
 from driftline.core.state import ArrayState
 from driftline.types import LARGEST_VALUE, Indices, Labels, Matrix, Vector
 
@@ -97,7 +97,7 @@ class SupportSet(ArrayState):
         return {
             "supports": ArraySpec(self._supports.shape, low=-LARGEST_VALUE, high=LARGEST_VALUE),
             "weights": ArraySpec(self._weights.shape),
-            "count": counts((1,)),
+            "count": whole_numbers((1,)),
         }
 
     @property

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, counts
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, whole_numbers
 from driftline.core.state import ArrayState, SavedPart
 from driftline.errors import CheckpointError, DataError
 from driftline.kernels.moments import welford
@@ -69,7 +69,7 @@ class RawColumns(MissingCounter):
 
     def schema(self) -> Schema:
         """Return what the array must be in a file."""
-        return {"missing": counts((1,))}
+        return {"missing": whole_numbers((1,))}
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows with NaN for values that are not codes; changes nothing."""

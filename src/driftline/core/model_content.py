@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from driftline.core.class_list import ClassList
 from driftline.errors import CheckpointError
-from driftline.utils.validation import LARGEST_COUNT
+from driftline.types import LARGEST_COUNT
 
 UNNAMED_ESTIMATOR = "PaperAMRC"
 """Class of the model in the first model files, which do not contain its name."""

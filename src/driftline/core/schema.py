@@ -103,7 +103,7 @@ class Described:
         return n
 
 
-def counts(shape: tuple[int | Length, ...], at_most: float = MOST_COUNTED) -> ArraySpec:
+def whole_numbers(shape: tuple[int | Length, ...], at_most: float = MOST_COUNTED) -> ArraySpec:
     """Return the description of whole numbers from 0 up."""
     return ArraySpec(shape, np.int64, 0, at_most)
 

@@ -11,7 +11,7 @@ import numpy as np
 from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.core.columns import RunningColumns
-from driftline.core.schema import Schema, counts, nested_schema, probabilities
+from driftline.core.schema import Schema, nested_schema, probabilities, whole_numbers
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
@@ -325,7 +325,7 @@ class EnsembleLearner:
             "weights": probabilities((n_members,)),
             "scheme_weights": probabilities((2, n_members)),
             "scheme_shares": probabilities((2,)),
-            "n_expired": replace(counts((1,)), since=3),
+            "n_expired": replace(whole_numbers((1,)), since=3),
             **nested_schema({name: part.schema() for name, part in self._parts().items()}),
         }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline.core.schema import ROUNDING, ArraySpec, Length, Schema, counts
+from driftline.core.schema import ROUNDING, ArraySpec, Length, Schema, whole_numbers
 from driftline.ensemble.row_keys import ids_as_bytes, ids_from_bytes, keys_of
 from driftline.errors import DataError
 from driftline.types import LARGEST_VALUE, LabelArray, Matrix, State, Vector
@@ -304,7 +304,7 @@ class PendingRows:
             "probabilities": _predictions((n, c)),
             "ids": ArraySpec((n, Length("bytes", MAX_ID_LENGTH, at_least=1)), np.uint8, since=3),
             "times": ArraySpec((n,), allows_nan=True, since=3),
-            "ages": replace(counts((n,)), since=3),
+            "ages": replace(whole_numbers((n,)), since=3),
         }
         return {name: replace(spec, is_optional=True) for name, spec in schema.items()}
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftline.core.features import LinearFourierMap, checked_features
-from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, counts, nested_schema
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, nested_schema, whole_numbers
 from driftline.core.state import copy_with, state_of
 from driftline.ensemble.filters import filter_schema, new_filter_bank, with_classes, with_components, with_zeros
 from driftline.ensemble.plan import SpacePlan
@@ -79,7 +79,8 @@ class Space:
         """The bound of each member on its own error, at most the error of guessing."""
         c = self._members.mu.shape[1]
         chosen = enumerate(self._members.n_halvings.tolist())
-        return np.array([member_bound(self._members, m, k, c) for m, k in chosen])
+        bounds: Vector = np.array([member_bound(self._members, m, k, c) for m, k in chosen])
+        return np.clip(bounds, 0.0, 1.0 - 1.0 / max(c, 1))  # more only in an altered model file
 
     @property
     def n_cuts(self) -> Labels:
@@ -168,8 +169,8 @@ class Space:
         largest = 4.0 * MAX_MAGNITUDE  # of a row minus the forecast of its class mean
         store: Schema = {
             "rows": ArraySpec((n_rows, d), np.float32, -largest, largest),
-            "labels": counts((n_rows,), max(c - 1, 0)),
-            "n_seen": counts((1,)),
+            "labels": whole_numbers((n_rows,), max(c - 1, 0)),
+            "n_seen": whole_numbers((1,)),
             "mean_squared_norm": ArraySpec((1,), low=0.0),
             "random_state": ArraySpec((1,), np.uint64, 1, 2**64 - 1),
         }
@@ -213,12 +214,12 @@ def _member_schema(members: Members) -> Schema:
         },
         **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
         "mass": ArraySpec((m, 2), low=0.0, high=MOST_COUNTED),
-        "n_since_cut": counts((m,)),
+        "n_since_cut": whole_numbers((m,)),
         "partner_lead": ArraySpec((m,), low=0.0, high=CUT_LEAD_MISTAKES),
         "loss": ArraySpec((m, N_RULES), low=0.0),
         "margin": ArraySpec((m, 2), low=0.0),
-        "n_halvings": counts((m,), N_RULES),
-        "n_cuts": counts((m,)),
+        "n_halvings": whole_numbers((m,), N_RULES),
+        "n_cuts": whole_numbers((m,)),
     }
 
 

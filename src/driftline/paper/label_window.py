@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from driftline.core.schema import Length, Schema, counts, probabilities
+from driftline.core.schema import Length, Schema, probabilities, whole_numbers
 from driftline.types import State, Vector
 
 VARIANCES: dict[str, Callable[["LabelWindow"], Vector]] = {
@@ -81,7 +81,7 @@ class LabelWindow:
     def schema(self) -> Schema:
         """Return what each array must be in a file."""
         n, c = Length("labels", self._size), self._history.shape[1]
-        return {"labels": counts((n,), max(c - 1, 0)), "history": probabilities((n, c))}
+        return {"labels": whole_numbers((n,), max(c - 1, 0)), "history": probabilities((n, c))}
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""

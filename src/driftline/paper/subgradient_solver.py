@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from driftline.core.schema import MOST_COUNTED, ArraySpec, Length, Schema, counts
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Length, Schema, whole_numbers
 from driftline.kernels.minimax import minimize
 from driftline.kernels.rows import NEVER_USED, empty_rows, with_classes, write_row
 from driftline.kernels.vectors import step_sizes
@@ -96,11 +96,11 @@ class SubgradientSolver:
             "subsets": ArraySpec(
                 (n, c), np.bool_, condition=lambda subsets: bool(subsets.any(axis=1).all()), meaning="contain a class"
             ),
-            "arrivals": counts((n,)),
+            "arrivals": whole_numbers((n,)),
             "last_used": ArraySpec((n,), np.int64, NEVER_USED, MOST_COUNTED),
             "newest": ArraySpec((d,), low=-LARGEST_VALUE, high=LARGEST_VALUE),
             "weights": ArraySpec((c, d)),
-            "clock": counts((1,)),
+            "clock": whole_numbers((1,)),
         }
 
     def restore(self, state: State) -> None:

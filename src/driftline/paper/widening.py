@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from driftline.core.schema import ArraySpec, Schema, counts
+from driftline.core.schema import ArraySpec, Schema, whole_numbers
 from driftline.kernels.simplex import support_value
 from driftline.types import LARGEST_VALUE, Rule, Solution, State, Status, UncertaintySet, Vector
 
@@ -75,8 +75,8 @@ class LabelledWindow:
         """Return what each array must be in a file."""
         return {
             "rows": ArraySpec(self._rows.shape, low=-LARGEST_VALUE, high=LARGEST_VALUE),
-            "labels": counts(self._labels.shape, max(self._n_classes - 1, 0)),
-            "seen": counts((1,)),
+            "labels": whole_numbers(self._labels.shape, max(self._n_classes - 1, 0)),
+            "seen": whole_numbers((1,)),
         }
 
     def restore(self, state: State) -> None:

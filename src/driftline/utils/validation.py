@@ -13,10 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from driftline.errors import ConfigError, DataError, DataTypeError
-from driftline.types import LARGEST_VALUE, LabelArray, Matrix, Vector
+from driftline.types import LARGEST_COUNT, LARGEST_VALUE, LabelArray, Matrix, Vector
 
-LARGEST_COUNT = 2**31 - 1
-"""Largest allowed value of a parameter that is a whole number."""
 MAX_TIME_GAP = 1e15
 """Longest allowed time between two instances: its powers in the filters are still finite."""
 
