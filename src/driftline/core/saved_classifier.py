@@ -1,0 +1,191 @@
+"""Base class of the classifiers for what concerns their state: files, pickles, copies, and access by threads."""
+
+import os
+import threading
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from driftline.core.checkpoint import MAX_BYTES, ModelFile, check_size, opened_checkpoint, write_checkpoint
+from driftline.core.class_list import ClassList
+from driftline.core.model_content import ModelContent
+from driftline.core.protocols import Learner
+from driftline.core.state import copy_with, independent_copy
+from driftline.errors import CheckpointError, ConfigError
+from driftline.types import LabelArray, Matrix
+from driftline.utils.validation import checked_notes
+
+
+class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier whose models can be saved, copied and read by several threads."""
+
+    n_features_in_: int
+    feature_names_in_: LabelArray
+    _classes: ClassList
+    _parameters: dict[str, Any]
+    _seed: int
+    _last_time: float | None
+    _n_first_columns: int
+    _learner: Learner
+    """The learner, which only a thread that holds `_lock` may use."""
+    _published: Self
+    """A copy of the model for all that only reads: nothing changes it, and learning replaces it."""
+    _also_reads: "tuple[type[SavedClassifier], ...]" = ()
+    """Other classes whose files `load` reads."""
+
+    @abstractmethod
+    def _checked_parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain Python values; raise ConfigError if one is invalid."""
+
+    @abstractmethod
+    def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> Learner:
+        """Return a new learner, without classes, for a stream whose first block is `rows`."""
+
+    def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
+        """Return about how much memory a learner takes: files of models that take too much are not loaded."""
+        return 0
+
+    def _widen(self, n: int) -> None:
+        """Add n columns to the learner."""
+        raise ConfigError(f"{type(self).__name__} cannot add columns to those of the first call")
+
+    def _replace_learner(self, learner: Learner, **attributes: Any) -> None:
+        """Set the learner and the attributes that belong to it, and publish a copy for readers, all at once."""
+        published = copy_with(self, **attributes | {"_learner": learner.snapshot(), "_published": None})
+        self.__dict__.update(attributes, _learner=learner, _published=published)
+
+    @property
+    def _lock(self) -> Any:  # the type of a reentrant lock has no public name
+        """The lock of the threads that learn."""
+        # Not made in __init__: scikit-learn allows nothing but parameters there.
+        return self.__dict__.setdefault("_learning", threading.RLock())
+
+    def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
+        """Write the model to one file, atomically.
+
+        Parameters
+        ----------
+        path : path-like
+            The file. An existing file is replaced only when the new one is complete.
+        notes : mapping, optional
+            JSON values to save with the model, such as the source of its rows. After `load` they are the attribute
+            `notes_`. By default, the existing `notes_` are saved, if there are any.
+        """
+        check_is_fitted(self)
+        known_notes = checked_notes(getattr(self, "notes_", {}) if notes is None else notes)
+        with self._lock:
+            content = ModelContent(
+                estimator=type(self).__name__,
+                parameters=self._plain_parameters(),
+                classes=self._classes,
+                n_columns=self.n_features_in_,
+                n_first_columns=self._n_first_columns,
+                column_names=list(getattr(self, "feature_names_in_", [])),
+                seed=self._seed,
+                last_time=self._last_time,
+                notes=known_notes,
+            )
+            arrays = {name: array.copy() for name, array in self._learner.state().items()}
+        write_checkpoint(path, content.to_json(), arrays)  # without the lock, so that others can learn meanwhile
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters as JSON values."""
+        state = self._parameters.get("random_state")
+        if "random_state" not in self._parameters or isinstance(state, int):
+            return self._parameters
+        # A RandomState has changed since it was used; the seed drawn from it is saved separately.
+        return self._parameters | {"random_state": int(state) if isinstance(state, np.integer) else None}
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> "SavedClassifier":
+        """Read a model that `save` wrote; it continues as if it had never stopped.
+
+        Everything in the file is checked before it is used, so files from strangers can be loaded.
+
+        Parameters
+        ----------
+        path : path-like
+            A file written by `save`.
+        max_bytes : int, default=2**30
+            Largest size of the model in memory. A file that would take more is refused before its arrays are read.
+
+        Returns
+        -------
+        SavedClassifier
+            The model, an instance of the class that was saved.
+        """
+        with opened_checkpoint(path, max_bytes) as file:
+            return cls._restored(file, ModelContent.from_json(file.content), {})
+
+    @classmethod
+    def _restored(cls, file: ModelFile, content: ModelContent, overrides: Mapping[str, Any]) -> "SavedClassifier":
+        """Return the model of a model file, with some parameters overridden; raise CheckpointError if it is invalid."""
+        model = cls._kind(content.estimator)._without_state(content, overrides, file.max_bytes)
+        schema = model._learner.schema()
+        if "features" not in overrides:
+            arrays = file.read_arrays(schema)
+        else:
+            try:
+                arrays = file.read_arrays(schema, ignored_part="features")
+            except CheckpointError as error:
+                raise CheckpointError(*error.args, "; load it with the feature map that it was trained with") from error
+        model._learner.restore(arrays)
+        model._replace_learner(model._learner)
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes to pickle or copy: an independent copy of the learner, and no lock."""
+        with self._lock:
+            state = {name: value for name, value in vars(self).items() if name not in ("_learning", "_published")}
+            if "_learner" in state:
+                state["_learner"] = independent_copy(self._learner)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue from what `__getstate__` returned.
+
+        Parameters
+        ----------
+        state : dict
+            The attributes.
+        """
+        super().__setstate__(state)
+        if "_learner" in state:
+            self._replace_learner(self._learner)
+
+    @classmethod
+    def _without_state(cls, content: ModelContent, overrides: Mapping[str, Any], max_bytes: int) -> Self:
+        """Return a model with the parameters, classes and columns of a file, which has learned nothing."""
+        try:
+            model = cls(**{**content.parameters, **overrides})
+            model._parameters = model._checked_parameters()
+        except (TypeError, ValueError, OverflowError) as error:  # ConfigError is a ValueError
+            raise CheckpointError(f"its parameters are not those of {cls.__name__}: ", error) from error
+        n_first, n_classes = content.n_first_columns, len(content.classes.labels)
+        check_size(model._n_bytes(model._parameters, content.n_columns, n_classes), max_bytes)
+        model.n_features_in_ = model._n_first_columns = n_first
+        if content.column_names:
+            model.feature_names_in_ = np.array(content.column_names, dtype=object)
+        model._seed, model._last_time = content.seed, content.last_time
+        model.notes_ = content.notes
+        model._classes = content.classes
+        try:
+            model._learner = model._assemble(model._parameters, np.zeros((2, n_first)), model._seed)
+            model._learner.add_classes(n_classes)
+            if content.n_columns > n_first:
+                model._widen(content.n_columns - n_first)
+        except ConfigError as error:
+            raise CheckpointError("its parameters and columns do not fit: ", error) from error
+        return model
+
+    @classmethod
+    def _kind(cls, name: str) -> "type[SavedClassifier]":
+        """Return the class of the saved model: this class, or another class whose files it reads."""
+        kinds: dict[str, type[SavedClassifier]] = {kind.__name__: kind for kind in (*cls._also_reads, cls)}
+        if name not in kinds:
+            raise CheckpointError(f"it contains a model of the class {name}: load it with {name}.load")
+        return kinds[name]
