@@ -35,7 +35,7 @@ test: .venv/test ## Run the tests that are not marked slow, in up to four proces
 test-all: .venv/test ## Run all tests.
 	$(PYTEST)
 
-fuzz: .venv/test ## Load 100,000 altered model files in a child process that is watched (about an hour).
+fuzz: .venv/test ## Load 100,000 altered model files in a child process that is watched (about 25 minutes).
 	cd tests && ../$(BIN)/python -m helpers.fuzz_models --files 100000
 
 check: .venv/check ## Lint, types, docstrings and import contract.

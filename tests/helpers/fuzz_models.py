@@ -7,7 +7,6 @@ its range. Each file depends on the seed and its number alone: `--first N --file
 
 import argparse
 import json
-import resource
 import signal
 import subprocess
 import sys
@@ -26,6 +25,11 @@ from driftline.types import Status
 from helpers.model_files import read_model_file
 from helpers.model_mutations import mutate
 from helpers.quick_models import small_stream
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows has no limits of this kind
+    resource = None
 
 MAX_SECONDS = 120
 """A file that takes longer than this is a failure."""
@@ -121,7 +125,8 @@ def check_figures(model, X):
 
 def run_child(seed, first, n_files, folder):
     """Make and load files; write the number of each file before it, and count what became of them."""
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     warnings.simplefilter("ignore")
     originals = {}
     for name, model in begun_models().items():
@@ -136,7 +141,8 @@ def run_child(seed, first, n_files, folder):
         rng = np.random.default_rng([seed, number])
         name = names[rng.integers(len(names))]
         changes = mutate(rng, *originals[name], path)
-        signal.alarm(MAX_SECONDS)  # which ends the process
+        if resource is not None:
+            signal.alarm(MAX_SECONDS)  # which ends the process
         print(json.dumps({"file": number, "model": name, "changes": changes}), flush=True)
         try:
             model = load_model(path)
