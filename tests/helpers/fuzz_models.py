@@ -140,10 +140,10 @@ def run_child(seed, first, n_files, folder):
     for number in range(first, first + n_files):
         rng = np.random.default_rng([seed, number])
         name = names[rng.integers(len(names))]
-        changes = mutate(rng, *originals[name], path)
         if resource is not None:
             signal.alarm(MAX_SECONDS)  # which ends the process
-        print(json.dumps({"file": number, "model": name, "changes": changes}), flush=True)
+        print(json.dumps({"file": number, "model": name}), flush=True)
+        mutate(rng, *originals[name], path)
         try:
             model = load_model(path)
         except CheckpointError as error:
@@ -190,7 +190,7 @@ def watch(command, first, counts, failures, report):
             errors.seek(0)
             failures.append(current | {"exit": code, "error": errors.read()[-1500:]})
     if code != 0 and current["file"] < first:
-        raise RuntimeError(f"the child failed before the first file: {failures[-1]['error']}")
+        raise RuntimeError(f"no file was made or loaded: {failures[-1]['error']}")
     return current["file"] + 1 if code != 0 else sys.maxsize
 
 

@@ -40,7 +40,7 @@ class Summary:
         no method `observe`: its bounds are then for the last learned row, not for the predicted one.
     bounds_held
         Whether the bounds held on average: the expected mistakes do not exceed the sum of the bounds. If they do, the
-        bound on mistakes is computed from the expected mistakes instead. None where `mistake_bound` is None.
+        bound on mistakes is computed from the expected mistakes instead. None if there is no such bound.
     n_unlearned
         Labels that had not arrived at the end.
     n_skipped
