@@ -79,13 +79,14 @@ def _independent(value: Any) -> Any:
     if isinstance(value, list):
         return [_independent(entry) for entry in value]
     if isinstance(value, dict):
-        copied = value.copy()  # of the same type, such as OrderedDict
-        copied.update((key, _independent(entry)) for key, entry in value.items())
-        return copied
+        return {key: _independent(entry) for key, entry in value.items()}
     if hasattr(value, "_fields"):  # a named tuple
         return value.copy() if hasattr(value, "copy") else type(value)(*map(_independent, value))
-    is_part = hasattr(value, "restore") and not hasattr(value, "transform")
-    return independent_copy(value) if is_part else value
+    return _independent_part(value) if hasattr(value, "restore") and not hasattr(value, "transform") else value
+
+
+def _independent_part(part: Any) -> Any:
+    return part.copy() if hasattr(part, "copy") else independent_copy(part)
 
 
 _NAMES: dict[type, tuple[str, ...]] = {}

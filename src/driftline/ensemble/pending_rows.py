@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from driftline.core.schema import ROUNDING, ArraySpec, Length, Schema, whole_numbers
+from driftline.core.state import copy_with
 from driftline.ensemble.row_keys import ids_as_bytes, ids_from_bytes, keys_of
 from driftline.errors import DataError
 from driftline.types import LARGEST_VALUE, LabelArray, Matrix, State, Vector
@@ -139,6 +140,17 @@ class PendingRows:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def copy(self) -> "PendingRows":
+        """Return an independent copy; rows are shared, because they do not change."""
+        return copy_with(
+            self,
+            _rows=self._rows.copy(),
+            _keys=self._keys.copy(),
+            _by_id=self._by_id.copy(),
+            _by_values={key: places[:] for key, places in self._by_values.items()},
+            _by_rounded_values={key: places[:] for key, places in self._by_rounded_values.items()},
+        )
 
     # Adding -------------------------------------------------------------------------------------------
 
