@@ -231,7 +231,8 @@ class RunningColumns(MissingCounter):
     def _fill_and_scale(self, X: Matrix, *, updates: bool) -> Matrix:
         statistics = self._count, self._mean, self._squares, self._is_binary, self._early
         Z, n_missing = fill_and_scale(X, *statistics, self._n_first_columns, self._standardises, updates)
-        self._missing[0] += n_missing
+        if updates:  # predictions in other threads change nothing
+            self._missing[0] += n_missing
         return Z
 
     def add_columns(self, n: int) -> None:
