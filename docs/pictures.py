@@ -43,6 +43,7 @@ ROOMS = {
     "ensemble": ("methods", "AMRC(), the default: feature spaces, members with different memories, their mixture"),
     "paper": ("methods", "AMRC.paper(), the published method: tracking, solvers"),
     "baselines": ("methods", "the methods that AMRC is compared with"),
+    "guarantees": ("methods", "what holds for the predictions of any classifier: error limits, alarms"),
     "core": ("methods", "what all methods share: interface, features, bounds, files"),
     "streams": ("data", "labelled rows: files, catalogue, synthetic streams, arrays"),
     "kernels": ("methods", "the arithmetic of the methods: compiled, on plain arrays"),
