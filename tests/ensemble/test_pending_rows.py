@@ -344,6 +344,13 @@ def test_classes_and_columns_are_added_without_a_copy_of_the_rows_that_wait(rows
         "member_probabilities": (30, len(model.members_), 3),
         "scheme_probabilities": (30, 2, 3),
         "probabilities": (30, 3),
+        "predicted": (30,),
+        "features": (30, 5),
+        "confidences": (30,),
+        "like_errors": (30, 3),
+        "decisions": (30, 4),
+        "class_probabilities": (30, 3),
+        "sets": (30, 4, 3),
     }
     model.partial_fit(wider[50:60], y[50:60], ids=range(10)).partial_fit(wider[60:90], y[60:90])
     assert model.n_waiting_ == 0

@@ -101,6 +101,11 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return self._parameters | {"random_state": int(state) if isinstance(state, np.integer) else None}
 
     @classmethod
+    def _parameters_from_plain(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters from what `_plain_parameters` returned; raise ConfigError if that is not possible."""
+        return plain
+
+    @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> "SavedClassifier":
         """Read a model that `save` wrote; it continues as if it had never stopped.
 
@@ -161,7 +166,7 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _without_state(cls, content: ModelContent, overrides: Mapping[str, Any], max_bytes: int) -> Self:
         """Return a model with the parameters, classes and columns of a file, which has learned nothing."""
         try:
-            model = cls(**{**content.parameters, **overrides})
+            model = cls(**{**cls._parameters_from_plain(content.parameters), **overrides})
             model._parameters = model._checked_parameters()
         except (TypeError, ValueError, OverflowError) as error:  # ConfigError is a ValueError
             raise CheckpointError(f"its parameters are not those of {cls.__name__}: ", error) from error

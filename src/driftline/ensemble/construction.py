@@ -13,6 +13,8 @@ from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
 from driftline.ensemble.plan import SpacePlan
 from driftline.ensemble.space import Space
+from driftline.guarantees.settings import checked_guarantees
+from driftline.guarantees.tracker import GuaranteeTracker
 
 
 def assemble_ensemble(
@@ -28,8 +30,11 @@ def assemble_ensemble(
         spaces.append(Space(plan, features, n_features, [seed, i]))
     column_filters = ColumnFilters(n_columns, tuple(range(parameters["order"] + 1)))
     n_members = sum(len(plan.members) for plan in plans)
-    pending = PendingRows(n_columns, n_members, parameters["expire_after_labels"], parameters["expire_after_time"])
-    return EnsembleLearner(columns, spaces, column_filters, pending, parameters["coverage"])
+    guarantees = checked_guarantees(parameters["guarantees"])
+    expiry = parameters["expire_after_labels"], parameters["expire_after_time"]
+    pending = PendingRows(n_columns, n_members, guarantees, *expiry)
+    tracker = GuaranteeTracker(guarantees)
+    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"])
 
 
 def n_bytes_of_ensemble(plans: tuple[SpacePlan, ...], n_columns: int, n_components: int, n_classes: int) -> int:

@@ -1,6 +1,7 @@
 """AMRC, the default estimator of driftline."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +15,13 @@ from driftline.ensemble.drift import drift_table
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import SpacePlan, default_plan
 from driftline.errors import ConfigError, DataError, MissingExtraError
+from driftline.guarantees.alarm import Alarm
+from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
+from driftline.guarantees.settings import Guarantees, checked_guarantees
+from driftline.guarantees.tracker import GuaranteeTracker
+from driftline.kernels.statements import RowStatements
 from driftline.paper import PaperAMRC
-from driftline.types import Block, Labels, Matrix, Predictions, Vector
+from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import (
     check_columns,
@@ -32,10 +38,14 @@ from driftline.utils.validation import (
 )
 
 MAX_ORDER = 1
+SURPRISE = 3.0
+"""Surprise from which on a column counts as moving, in an alarm."""
+MOVED, MAX_MOVED = ("label", "feature", "surprise"), 5
+"""What an alarm says of each column that moves, and of how many."""
 
 
-class AMRC(BoundedClassifier):
-    """Adaptive minimax risk classifier: adapts to a drifting stream and bounds its own error at every step.
+class AMRC(GuaranteedClassifier, BoundedClassifier):
+    """Adaptive minimax risk classifier: adapts to a drifting stream, and says how far it can be trusted.
 
     Members with different memories and features each solve a minimax problem over a store of recent instances. Their
     probabilities are mixed with weights that depend on how often each member was right. See "What we changed and why"
@@ -55,6 +65,9 @@ class AMRC(BoundedClassifier):
         Whether columns are scaled by their running mean and standard deviation.
     coverage : float, default=0.95
         Share of steps at which the calibrated bound should hold.
+    guarantees : Guarantees, optional
+        Levels at which `decide` answers, `predict_set` covers and the alarm is raised; by default those of
+        `Guarantees()`. They concern the most probable label, whatever `deterministic` is.
     deterministic : bool, default=True
         Whether `predict` returns the most probable label or draws one from the randomised rule, to which
         the bounds apply. (The deterministic rule errs at most twice as often.)
@@ -95,6 +108,8 @@ class AMRC(BoundedClassifier):
     members_ : structured ndarray
         The members: feature space, gain (0 for a memory that grows until it is cut), weight in the mixture, model
         bound, and number of times that the memory was cut.
+    alarm_ : Alarm or None
+        The raised alarm, with the columns that move; None if the error has not risen.
     n_waiting_ : int
         Number of observed rows whose labels have not arrived.
     n_expired_ : int
@@ -121,6 +136,8 @@ class AMRC(BoundedClassifier):
     True
     >>> model.predict(X[-3:]).shape, 0 < model.error_bound_ < 0.5
     ((3,), True)
+    >>> model.decide(X[-3:], error=0.05).mask.shape, model.predict_set(X[-3:], coverage=0.9).shape
+    ((3,), (3, 2))
     """
 
     _learner: EnsembleLearner
@@ -134,6 +151,7 @@ class AMRC(BoundedClassifier):
         order: int = 1,
         scaling: str = "running",
         coverage: float = 0.95,
+        guarantees: Guarantees | None = None,
         deterministic: bool = True,
         expire_after_labels: int = 100_000,
         expire_after_time: float | None = None,
@@ -144,6 +162,7 @@ class AMRC(BoundedClassifier):
         self.order = order
         self.scaling = scaling
         self.coverage = coverage
+        self.guarantees = guarantees
         self.deterministic = deterministic
         self.expire_after_labels = expire_after_labels
         self.expire_after_time = expire_after_time
@@ -164,6 +183,42 @@ class AMRC(BoundedClassifier):
             The estimator.
         """
         return PaperAMRC(**changes)
+
+    # Guarantees ---------------------------------------------------------------------------------------
+
+    @property
+    def _tracker(self) -> GuaranteeTracker:
+        return self._ensemble.tracker
+
+    def _statements(self, X: Any) -> tuple[GuaranteeTracker, LabelArray, RowStatements]:
+        model = self._current
+        learner = model._learner
+        return learner.tracker, model._classes.labels, learner.statements(model._read_columns(X))
+
+    @property
+    def alarm_(self) -> Alarm | None:
+        """The raised alarm, with the columns whose means move now; None if the error has not risen."""
+        alarm = self._tracker.raised
+        if alarm is None:
+            return None
+        table = self.drift()
+        moved = table[table["surprise"] > SURPRISE][:MAX_MOVED]
+        return replace(alarm, moved=tuple(zip(*(moved[name].tolist() for name in MOVED), strict=True)))
+
+    def acknowledge_alarm(self) -> None:
+        """Arm a raised alarm again, from the next row on; no-op if none is raised."""
+        with self._lock, defer_interrupt():
+            check_is_fitted(self)
+            if self._learner.tracker.alarm is not None:
+                self._learner.tracker.alarm.acknowledge()
+                self._replace_learner(self._learner)
+
+    def _replace_learner(self, learner: EnsembleLearner, **attributes: Any) -> None:  # type: ignore[override]
+        classes = attributes.get("_classes", self._classes)
+        learner.tracker.name_classes(classes.labels)
+        super()._replace_learner(learner, **attributes)
+
+    # Bounds and members -------------------------------------------------------------------------------
 
     @property
     def rate_bound_(self) -> float:
@@ -402,6 +457,7 @@ class AMRC(BoundedClassifier):
             raise ConfigError(f"order must be 0 or 1; got {order} (AMRC.paper has higher orders)")
         one_of("scaling", given["scaling"], ("running", "none"))
         checked_random_state(given["random_state"])
+        checked_guarantees(given["guarantees"])
         time = given["expire_after_time"]
         return given | {
             "n_components": whole_number("n_components", given["n_components"], at_least=1),
@@ -413,6 +469,16 @@ class AMRC(BoundedClassifier):
             if time is None
             else real_number("expire_after_time", time, above=0, below=np.inf),
         }
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        plain = super()._plain_parameters()
+        guarantees = plain["guarantees"]
+        return plain | {"guarantees": None if guarantees is None else guarantees.to_json()}
+
+    @classmethod
+    def _parameters_from_plain(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        guarantees = plain.get("guarantees")  # files of versions 1 and 2 have none
+        return plain | {"guarantees": None if guarantees is None else Guarantees.from_json(guarantees)}
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> EnsembleLearner:
         n_columns = rows.shape[1]

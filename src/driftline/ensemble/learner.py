@@ -16,7 +16,10 @@ from driftline.core.state import SavedPart, copy_with, independent_copy, nested_
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
+from driftline.guarantees.statement_arrays import row_of
+from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.mixing import mix_and_reweigh, mixture
+from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
 
@@ -24,7 +27,7 @@ class EnsembleLearner:
     """The learner of `AMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
-    learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound
+    learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound, guarantees
 
     Parameters
     ----------
@@ -36,6 +39,8 @@ class EnsembleLearner:
         Filters of the raw columns, for `AMRC.drift`; predictions do not depend on them.
     pending : PendingRows
         The rows that were observed and have no label yet.
+    tracker : GuaranteeTracker
+        The guarantees of the deterministic rule.
     coverage : float
         Share of steps at which the calibrated bound should hold.
     """
@@ -46,6 +51,7 @@ class EnsembleLearner:
         spaces: list[Space],
         column_filters: ColumnFilters,
         pending: PendingRows,
+        tracker: GuaranteeTracker,
         coverage: float,
     ) -> None:
         self._columns = columns
@@ -59,6 +65,7 @@ class EnsembleLearner:
         self._scheme_shares = np.full(2, 0.5)
         self.n_classes = 0
         self._pending = pending
+        self.tracker = tracker
 
     @property
     def n_steps(self) -> int:
@@ -124,6 +131,7 @@ class EnsembleLearner:
             spaces=[space.snapshot() for space in self.spaces],
             mistake_bound=replace(self.mistake_bound),
             calibration=independent_copy(self.calibration),
+            tracker=independent_copy(self.tracker),
             weights=self.weights.copy(),
         )
 
@@ -131,6 +139,7 @@ class EnsembleLearner:
         """Add n classes, at the next positions."""
         self.n_classes += n
         self._pending.add_classes(n)
+        self.tracker.add_classes(n)
         self.column_filters.add_classes(n)
         for space in self.spaces:
             space.add_classes(n)
@@ -144,6 +153,11 @@ class EnsembleLearner:
         self.column_filters.add_columns(n)
         for space in self.spaces:
             space.add_columns(n)
+
+    def statements(self, X: Matrix) -> RowStatements:
+        """Return what is said of each raw row of X."""
+        h = self.probabilities(X)
+        return self.tracker.state_rows(h, _largest(h))
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X."""
@@ -184,11 +198,11 @@ class EnsembleLearner:
         return predictions
 
     def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> tuple[Matrix, Vector, Vector]:
-        """Update the members' weights and the bounds; return the mixture and both bounds as they were before each row.
+        """Update weights, bounds and guarantees; return the mixture and both bounds as they were before each row.
 
         Rows that were not observed count by the predictions made now; both weighting schemes of `_reweigh_late` then
         continue with the weights of their mixture. A row that was observed before any class was known has no
-        prediction: it changes neither weights nor bounds, and its own bounds are 1.
+        prediction: it changes none of them, and its own bounds are 1.
         """
         n = len(labels)
         h, bounds, rates = np.empty((n, self.n_classes)), np.ones(n), np.ones(n)
@@ -196,11 +210,14 @@ class EnsembleLearner:
             if row is None:
                 mix_and_reweigh(members[part], labels[part], self.weights, h[part])
                 self._scheme_weights[:] = self.weights
+                self.tracker.state_then_learn(h[part], _largest(h[part]), labels[part])
             else:
                 h[part] = row.probabilities
                 if not row.has_prediction:
                     continue
                 self._reweigh_late(row, members[part], labels[part])
+                if row.said is not None:
+                    self.tracker.learn_rows(row.said, labels[part])
             losses = 1.0 - h[part][np.arange(len(h[part])), labels[part]]
             bounds[part], rates[part] = self.calibration.update(losses, self.n_classes)
         return h, bounds, rates
@@ -232,10 +249,19 @@ class EnsembleLearner:
             Z = self._columns.update(X) if self.n_classes else np.zeros_like(X)
             members = self._member_probabilities(Z) if self.n_classes else np.zeros((len(X), len(self.weights), 0))
             schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
-            arrays = X, Z, members, schemes, mixture(members, self.weights)
+            h = mixture(members, self.weights)
+            arrays = X, Z, members, schemes, h
             values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
-            rows = [PendingRow(*row, *rest) for row, *rest in zip(values, known, times.tolist(), strict=True)]
+            parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
+            rows = [PendingRow(*row, *rest) for row, *rest in parts]
         self._pending.add(rows)
+
+    def _statements_on(self, h: Matrix) -> list[RowStatements | None]:
+        """Return what is said of each row with these probabilities; nothing before any class is known."""
+        if not self.n_classes:
+            return [None] * len(h)
+        said = self.tracker.state_rows(h, _largest(h))
+        return [row_of(said, t) for t in range(len(h))]
 
     def _prepare(self, X: Matrix, matches: Matches) -> Matrix:
         """Return the prepared rows; those of pending rows were prepared when they were observed."""
@@ -255,9 +281,12 @@ class EnsembleLearner:
         before = self.score_batch(X, labels)
         start = time.perf_counter()
         represented = self._represent(X, matches, times)
+        said = self._statements_on(before.probabilities)[0] if matches.rows[0] is None else matches.rows[0].said
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
         self.add_classes(1)
+        if said is not None:
+            self.tracker.learn_rows(said, labels)
         for space, Psi in represented:
             space.predict_then_learn(Psi, labels, elapsed)
         self.column_filters.update(X, labels, elapsed)
@@ -349,6 +378,7 @@ class EnsembleLearner:
             "columns": self._columns,
             "mistake_bound": self.mistake_bound,
             "calibration": self.calibration,
+            "guarantees": self.tracker,
             "pending": self._pending,
             "drift": self.column_filters,
             **spaces,

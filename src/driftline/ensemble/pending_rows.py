@@ -14,6 +14,9 @@ from driftline.core.schema import ROUNDING, ArraySpec, Length, Schema, whole_num
 from driftline.core.state import copy_with
 from driftline.ensemble.row_keys import ids_as_bytes, ids_from_bytes, keys_of
 from driftline.errors import DataError
+from driftline.guarantees.settings import Guarantees
+from driftline.guarantees.statement_arrays import joined, separated, statement_schema
+from driftline.kernels.statements import RowStatements
 from driftline.types import LARGEST_VALUE, LabelArray, Matrix, State, Vector
 from driftline.utils.validation import MAX_ID_LENGTH
 
@@ -37,6 +40,8 @@ class PendingRow:
         The predictions of the mixture with the weights of each of the two weighting schemes.
     probabilities : ndarray of shape (n_classes,)
         The prediction of the mixture.
+    said : RowStatements or None
+        What was said of the row; None if no class was known, or if it was observed before there were guarantees.
     id : int, float, str or None
         The id by which the row is found; None if it is found by its values.
     time : float
@@ -50,6 +55,7 @@ class PendingRow:
     member_probabilities: Matrix
     scheme_probabilities: Matrix
     probabilities: Vector
+    said: RowStatements | None = None
     id: Any = None
     time: float = np.nan
     n_labels: int = 0
@@ -113,6 +119,8 @@ class PendingRows:
         Number of columns of the raw rows.
     n_members : int
         Number of members that predict.
+    guarantees : Guarantees
+        The levels at which something is said of the rows.
     expire_after_labels : int
         Number of labels after whose learning a row is given up.
     expire_after_time : float or None
@@ -120,9 +128,15 @@ class PendingRows:
     """
 
     def __init__(
-        self, n_columns: int, n_members: int, expire_after_labels: int, expire_after_time: float | None
+        self,
+        n_columns: int,
+        n_members: int,
+        guarantees: Guarantees,
+        expire_after_labels: int,
+        expire_after_time: float | None,
     ) -> None:
         self._n_columns, self._n_members, self._n_classes = n_columns, n_members, 0
+        self._guarantees = guarantees
         self._expire_after_labels = expire_after_labels
         self._expire_after_time = np.inf if expire_after_time is None else expire_after_time
         self.n_expired = 0
@@ -298,6 +312,7 @@ class PendingRows:
             "ids": ids_as_bytes([row.id for row in rows]),
             "times": np.array([self._time(row) for row in rows]),
             "ages": np.array([self._n_labels - row.n_labels for row in rows]),
+            **joined([row.said for row in rows], self._n_classes, self._guarantees)._asdict(),
         }
 
     def _stacked(self, name: str, rows: list[PendingRow]) -> Vector:
@@ -317,11 +332,12 @@ class PendingRows:
             "ids": ArraySpec((n, Length("bytes", MAX_ID_LENGTH, at_least=1)), np.uint8, since=3),
             "times": ArraySpec((n,), allows_nan=True, since=3),
             "ages": replace(whole_numbers((n,)), since=3),
+            **statement_schema(n, c, self._guarantees),
         }
         return {name: replace(spec, is_optional=True) for name, spec in schema.items()}
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned; older model files have no ids, times and ages."""
+        """Continue from what `state` returned; older model files have no ids, times and ages, or no statements."""
         self._clear()
         if not state:
             return
@@ -330,9 +346,10 @@ class PendingRows:
         ids = ids_from_bytes(state["ids"]) if "ids" in state else [None] * n
         times = state["times"].astype(np.float64).tolist() if "times" in state else [np.nan] * n
         ages = state["ages"].tolist() if "ages" in state else [0] * n
+        said = separated(state) if "decisions" in state else [None] * n
         keys = zip(*keys_of(arrays[0]), strict=True)
         rows = ([array.copy() for array in entries] for entries in zip(*arrays, strict=True))
-        for row, row_keys, *rest in zip(rows, keys, ids, times, [-age for age in ages], strict=True):
+        for row, row_keys, *rest in zip(rows, keys, said, ids, times, [-age for age in ages], strict=True):
             self._insert(PendingRow(*row, *rest), row_keys)
 
 

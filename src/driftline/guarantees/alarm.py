@@ -33,7 +33,7 @@ from driftline.utils.validation import real_number
 
 SMALLEST_DELTA = 1e-300
 """Below it, evidence that is large enough for an alarm could not be represented."""
-SINCE_VERSION = 4
+SINCE_VERSION = 3
 """Version of the format of model files that introduced these arrays."""
 
 
@@ -68,6 +68,8 @@ class Alarm:
         rise.
     error_before : float
         Share of mistakes from the arming until `since`; NaN if there are no rows between.
+    moved : tuple of (label, column, surprise)
+        The columns whose means move in a class, if the classifier knows that, the most surprising first.
     """
 
     kind: AlarmKind
@@ -77,6 +79,7 @@ class Alarm:
     n_wrong: int
     level: float
     error_before: float
+    moved: tuple[tuple[Any, str, float], ...] = ()
 
     @property
     def error(self) -> float:
@@ -229,7 +232,7 @@ class ErrorAlarm(ArrayState):
         return {name: replace(spec, since=SINCE_VERSION) for name, spec in specs.items()}
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned; stay armed anew with files of versions 1 to 3, which have no alarm.
+        """Continue from what `state` returned; stay armed anew with files of versions 1 and 2, which have no alarm.
 
         Parameters
         ----------

@@ -21,7 +21,7 @@ BLOCK_ROWS = np.array(WINDOWS, np.int64) // BLOCKS_PER_WINDOW
 """Number of rows in a block, for each kind of window."""
 WINDOW_SCALE = 100.0
 """Windows up to about this number have nearly equal shares of δ."""
-SINCE_VERSION = 4
+SINCE_VERSION = 3
 """Version of the format of model files that introduced these arrays."""
 
 
@@ -202,7 +202,7 @@ class ErrorIntervals(ArrayState):
         }
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned; start anew from files of versions 1 to 3, which have no counts.
+        """Continue from what `state` returned; start anew from files of versions 1 and 2, which have no counts.
 
         Parameters
         ----------

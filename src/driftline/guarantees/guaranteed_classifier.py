@@ -1,0 +1,167 @@
+"""The methods of classifiers that come with guarantees."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import ConfigError
+from driftline.guarantees.alarm import Alarm
+from driftline.guarantees.error_interval import ErrorInterval, error_interval
+from driftline.guarantees.tracker import GuaranteeTracker
+from driftline.kernels.confidence import BOUND
+from driftline.kernels.statements import ANSWERED, RowStatements
+from driftline.types import Flags, LabelArray, Vector
+
+
+class GuaranteedClassifier:
+    """A classifier that says how far its predictions can be trusted, kept true by the labels that arrive.
+
+    What it says of a row concerns the label that is most probable, also if the classifier draws its labels.
+    """
+
+    classes_: LabelArray
+
+    @property
+    @abstractmethod
+    def _tracker(self) -> GuaranteeTracker:
+        """What keeps the guarantees; raises NotFittedError if no class is known."""
+
+    @abstractmethod
+    def _statements(self, X: Any) -> tuple[GuaranteeTracker, LabelArray, RowStatements]:
+        """Return the tracker, the labels of the classes, and what is said of each row of X now."""
+
+    def decide(self, X: Any, error: Any = None) -> "np.ma.MaskedArray[Any, Any]":
+        """Return a label for each row that can be answered; the others are masked, for somebody else to decide.
+
+        Among the rows answered, at most a share `error` is wrong in the long run, on any stream.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        error : float or mapping, optional
+            The allowed share of wrong answers, one of the levels in `guarantees`; by default the first of them.
+
+        Returns
+        -------
+        MaskedArray of shape (n_samples,)
+            The labels; masked where the row should be handed over.
+        """
+        tracker, labels, said = self._statements(X)
+        answered = said.decisions[:, tracker.guarantees.error_position(error)] == ANSWERED
+        return np.ma.MaskedArray(labels[said.predicted], mask=~answered)
+
+    def predict_set(self, X: Any, coverage: float | None = None) -> Flags:
+        """Return the labels that can be right, for each row.
+
+        The true label is in the set in a share `coverage` of the rows in the long run, on any stream.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        coverage : float, optional
+            The share of sets that contain the true label, one of the levels in `guarantees`; by default the first.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n_samples, n_classes)
+            Whether each label is in the set; columns in the order of `classes_`.
+        """
+        tracker, _, said = self._statements(X)
+        return said.sets[:, tracker.guarantees.coverage_position(coverage)]
+
+    def predict_confidence(self, X: Any) -> Vector:
+        """Return the probability that the prediction is right, for each row, calibrated by the labels so far.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The probabilities.
+        """
+        return self._statements(X)[2].confidences
+
+    def predict_bound(self, X: Any) -> Vector:
+        """Return a bound on the error of each row: that of recent rows of like confidence, plus a margin.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The bounds.
+        """
+        return self._statements(X)[2].like_errors[:, BOUND].copy()
+
+    def error_interval(
+        self, *, last: int | None = None, label: Any = None, predicted: Any = None, delta: float | None = None
+    ) -> ErrorInterval:
+        """Return the error of the predictions so far, with an interval that may be looked at any time.
+
+        Parameters
+        ----------
+        last : {100, 1000, 10000}, optional
+            Only about so many recent rows.
+        label : optional
+            Only the rows of this class: its error is 1 - recall.
+        predicted : optional
+            Only the rows predicted as this class: their error is 1 - precision.
+        delta : float, optional
+            Probability that the interval ever fails; by default that of `guarantees`.
+
+        Returns
+        -------
+        ErrorInterval
+            Number of rows, mistakes, and limits of the error.
+        """
+        tracker = self._tracker
+        share = tracker.guarantees.delta if delta is None else delta
+        if (last is not None) + (label is not None) + (predicted is not None) > 1:
+            raise ConfigError("only one of last, label and predicted can be given; call it once for each")
+        if last is not None:
+            return tracker.intervals.recent(last, share)
+        if label is not None:
+            return tracker.intervals.of_class(self._position("label", label), share)
+        if predicted is not None:
+            return tracker.intervals.of_prediction(self._position("predicted", predicted), share)
+        return tracker.intervals.overall(share)
+
+    def answered_error(self, error: Any = None, delta: float | None = None) -> ErrorInterval:
+        """Return the error among the rows that `decide` answered, with an interval that may be looked at any time.
+
+        Parameters
+        ----------
+        error : float or mapping, optional
+            The level, as in `decide`.
+        delta : float, optional
+            Probability that the interval ever fails; by default that of `guarantees`.
+
+        Returns
+        -------
+        ErrorInterval
+            Number of rows answered, mistakes among them, and limits of their error.
+        """
+        tracker = self._tracker
+        counts = tracker.rows.answer_counts(tracker.guarantees.error_position(error))
+        return error_interval(counts.n_answered, counts.n_wrong, tracker.guarantees.delta if delta is None else delta)
+
+    @property
+    def alarm_(self) -> Alarm | None:
+        """The raised alarm; None if the error has not risen."""
+        return self._tracker.raised
+
+    def _position(self, name: str, label: Any) -> int:
+        labels = self.classes_.tolist()
+        if label not in labels:
+            raise ConfigError(f"{name} must be one of the classes, {', '.join(map(repr, labels[:20]))}; got {label!r}")
+        position: int = labels.index(label)
+        return position

@@ -1,0 +1,298 @@
+"""Confidences, decisions and sets, which the labels that arrive keep at their levels."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, probabilities
+from driftline.guarantees.settings import Guarantees
+from driftline.kernels.confidence import N_BINS, N_COLUMNS, N_FEATURES, STRETCH_ROWS, ConfidenceState
+from driftline.kernels.statements import (
+    AnswerState,
+    RowStatements,
+    SetState,
+    learn_rows,
+    state_rows,
+    state_then_learn,
+)
+from driftline.kernels.thresholds import (
+    ALL_LABELS,
+    LIMIT,
+    MAX_WEIGHT,
+    N_CONFIDENCE_BINS,
+    N_SCORE_BINS,
+    NO_LABEL,
+    NO_ROW,
+)
+from driftline.types import LabelArray, Labels, Matrix, State
+
+FIRST_ERROR = 0.3
+"""The error assumed before the first label."""
+MAX_WEIGHTED = 1e15
+"""Largest sum of weights of rows: of `MAX_WEIGHT` each, no more than 50,000 count."""
+MAX_LOG_FACTOR = 20.0
+"""No logarithm of a factor of a margin becomes so large."""
+FIRST_WEIGHTS = (0.0, 1.0, 0.0, 0.0, 0.0)
+"""At first, the classifier's own probability is the confidence."""
+STATES: dict[str, Any] = {"confidence": ConfidenceState, "answers": AnswerState, "sets": SetState}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCounts:
+    """What became of the decisions at one level.
+
+    Attributes
+    ----------
+    n_answered, n_wrong : int
+        Rows answered whose label is known, and how many of them were wrong.
+    n_tried : int
+        Rows on trial: handed over because of too many recent mistakes, while their labels tell when to answer again.
+    """
+
+    n_answered: int
+    n_wrong: int
+    n_tried: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetCounts:
+    """What became of the sets at one level.
+
+    Attributes
+    ----------
+    n_rows, n_missed : int
+        Rows whose label is known, and those whose label was not in the set.
+    n_labels : int
+        Labels in all these sets together.
+    """
+
+    n_rows: int
+    n_missed: int
+    n_labels: int
+
+
+class RowGuarantees:
+    r"""Says of each row how confident the prediction is, whether to answer, and which labels can be right.
+
+    Labels and predictions are positions of classes. What is said of a row depends on labels that arrived before. All
+    levels use the same confidence: a logistic regression on the classifier's probabilities and on recent mistakes,
+    updated by each label.
+
+    Parameters
+    ----------
+    guarantees : Guarantees
+        The levels.
+
+    Notes
+    -----
+    **Decisions.** For each level ε there is a debt D, at first 0. A row is answered only if D < L, with L = 20. The
+    label of an answered row changes D by +(1 - ε) if it was wrong and -ε if not; the label of a row on trial does the
+    same, except that D is at most L + 1. D is never less than -L. So over any part of the stream, an answered row
+    raises D by at least (wrong - ε), and a row on trial by at least -ε. With n rows answered, w of them wrong, and k
+    rows on trial,
+
+        w ≤ ε (n + k) + 2L + 1 in any part of the stream, and w ≤ ε (n + k) + L + 1 from the start on,
+
+    on any stream, also on one that reacts to the decisions. There are rows on trial only while D ≥ L, when nothing is
+    answered; k is counted. No rule that always comes back can do without them: if all rows that are handed over are
+    predicted rightly and the first one that is answered again is wrong, every answer is wrong. If labels do not depend
+    on whether a row is answered, rows on trial are wrong as often as answered ones, and the term ε k is not needed in
+    the long run.
+
+    **Sets.** For each share α of missed labels there is a debt D, changed by +(1 - α) if a label was not in its set
+    and -α if it was. With D ≥ L, sets hold all known classes; with D ≤ -L, none. So in any part of the stream with n
+    labels (of the class, if each class has its own coverage), of which m were missed and f were the first of their
+    class,
+
+        |m - α n| ≤ 2L + 2 + f, and from the start on |m - α n| ≤ L + 1 + f,
+
+    on any stream. If empty sets are not allowed, only the upper bound on m is true.
+
+    **Late labels.** If at most d rows that were answered (for sets: any rows) wait for their labels at any time, all
+    four limits grow by d: so much can happen before D shows it. Rows whose labels never arrive are in none of the
+    numbers.
+
+    **Bounds of rows.** Rows belong to one of five bins of confidence. In the stretches of 500 rows of a bin that
+    follow each other, mistakes exceed the sum of the bounds in at most a share 0.05 plus a constant number of
+    stretches, by the same argument as for `CalibratedBound`.
+
+    That confidences are calibrated, and that many rows are answered and sets are small, is measured and not proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.5, 1.0, 5000)  # a classifier for two classes that always predicts class 0, rightly so often
+    >>> labels = (rng.random(5000) > p).astype(int)
+    >>> rows = RowGuarantees(Guarantees(errors=0.1, coverages=0.9))
+    >>> rows.add_classes(2)
+    >>> said = rows.state_then_learn(np.column_stack([p, 1 - p]), np.zeros(5000, int), labels)
+    >>> answered = said.decisions[:, 0] == 1
+    >>> bool(0.3 < answered.mean() < 0.5), bool(labels[answered].mean() < 0.11)
+    (True, True)
+    """
+
+    def __init__(self, guarantees: Guarantees) -> None:
+        self.guarantees = guarantees
+        by_class = np.array([isinstance(level, dict) for level in guarantees.errors], np.int64)
+        strictest = [min(level.values()) if isinstance(level, dict) else level for level in guarantees.errors]
+        n_errors, n_sets = len(strictest), len(guarantees.coverages)
+        self._weight = np.ones(1)
+        self._confidence = ConfidenceState(
+            weights=np.array(FIRST_WEIGHTS),
+            covariance=np.eye(N_FEATURES),
+            recent_errors=np.full(2, FIRST_ERROR),
+            bins=np.zeros((N_BINS, N_COLUMNS)),
+        )
+        self._answers = AnswerState(
+            levels=np.array(strictest)[:, None],
+            by_class=by_class,
+            seen=np.zeros(1),
+            rows=np.zeros((2, 1, N_CONFIDENCE_BINS)),
+            debts=np.zeros((n_errors, 1)),
+            thresholds=np.full((n_errors, 1), NO_ROW),
+            counts=np.zeros((n_errors, 1, 3)),
+        )
+        n_groups = 0 if guarantees.per_class else 1
+        self._sets = SetState(
+            levels=1.0 - np.array(guarantees.coverages),
+            allows_empty=np.array([guarantees.allows_empty], np.int64),
+            class_shares=np.zeros(0),
+            rows=np.zeros((n_groups, N_SCORE_BINS)),
+            debts=np.zeros((n_sets, n_groups)),
+            thresholds=np.full((n_sets, n_groups), ALL_LABELS),
+            counts=np.zeros((n_sets, n_groups, 3)),
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes known."""
+        return self._sets.class_shares.size
+
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions; at first each predicted label has the smallest share of its level."""
+        c = self.n_classes
+        shares = np.append(self._sets.class_shares * c, np.ones(n)) / (c + n)
+        self._sets = self._sets._replace(class_shares=shares)
+        if self.guarantees.per_class:
+            self._sets = self._sets._replace(
+                rows=_grown(self._sets.rows, n, axis=0),
+                debts=_grown(self._sets.debts, n, axis=1),
+                thresholds=_grown(self._sets.thresholds, n, axis=1, value=ALL_LABELS),
+                counts=_grown(self._sets.counts, n, axis=1),
+            )
+        if self._answers.by_class.any():
+            strictest = np.repeat(self._answers.levels[:, :1], n, axis=1)
+            self._answers = self._answers._replace(
+                levels=np.append(self._answers.levels, strictest, axis=1),
+                seen=_grown(self._answers.seen, n, axis=0),
+                rows=_grown(self._answers.rows, n, axis=1),
+                debts=_grown(self._answers.debts, n, axis=1),
+                thresholds=_grown(self._answers.thresholds, n, axis=1, value=NO_ROW),
+                counts=_grown(self._answers.counts, n, axis=1),
+            )
+
+    def name_classes(self, labels: LabelArray) -> None:
+        """Set the allowed shares of wrong answers for each predicted label, where they differ between labels."""
+        n_named = self._answers.levels.shape[1] - 1
+        if n_named:
+            self._answers.levels[:, 1:] = np.array(self.guarantees.levels_of(labels))[:, :n_named]
+
+    def state_rows(self, h: Matrix, predicted: Labels) -> RowStatements:
+        """Return what is said of rows now, by their probabilities and predictions; changes nothing."""
+        said = self._blank(h, predicted)
+        state_rows(h, said, self._confidence, self._answers, self._sets)
+        return said
+
+    def learn_rows(self, said: RowStatements, labels: Labels) -> None:
+        """Learn the labels of rows, with what was said of them."""
+        learn_rows(labels, self._weight, said, self._confidence, self._answers, self._sets)
+
+    def state_then_learn(self, h: Matrix, predicted: Labels, labels: Labels) -> RowStatements:
+        """Say something of each row, then learn its label, row by row; return what was said."""
+        said = self._blank(h, predicted)
+        state_then_learn(h, labels, self._weight, said, self._confidence, self._answers, self._sets)
+        return said
+
+    def answer_counts(self, position: int = 0, predicted: int | None = None) -> AnswerCounts:
+        """Return what became of the decisions at a level, in all; or for one predicted class, if its level has that."""
+        counts = self._answers.counts[position]
+        chosen = counts.sum(axis=0) if predicted is None else counts[1 + predicted]
+        return AnswerCounts(*chosen.astype(np.int64).tolist())
+
+    def set_counts(self, position: int = 0, label: int | None = None) -> SetCounts:
+        """Return what became of the sets at a level, in all; or for one class, if each has its own coverage."""
+        counts = self._sets.counts[position]
+        chosen = counts.sum(axis=0) if label is None else counts[label]
+        return SetCounts(*chosen.astype(np.int64).tolist())
+
+    def _blank(self, h: Matrix, predicted: Labels) -> RowStatements:
+        n, c = h.shape
+        return RowStatements(
+            predicted=predicted,
+            features=np.empty((n, N_FEATURES)),
+            confidences=np.empty(n),
+            like_errors=np.empty((n, 3)),
+            decisions=np.empty((n, len(self.guarantees.errors)), np.int8),
+            class_probabilities=np.empty((n, c)),
+            sets=np.empty((n, len(self.guarantees.coverages), c), np.bool_),
+        )
+
+    # State --------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """Return the arrays that `restore` needs."""
+        parts = {name: getattr(self, f"_{name}") for name in STATES}
+        arrays = {f"{name}_{field}": array for name, part in parts.items() for field, array in part._asdict().items()}
+        return {"weight": self._weight} | arrays
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file, for the classes that there are now."""
+        answers, sets = self._answers, self._sets
+        bins_low = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+        bins_high = np.array([MOST_COUNTED, 1.0, MAX_LOG_FACTOR, *[float(STRETCH_ROWS)] * 3])
+        specs = {
+            "weight": ArraySpec((1,), low=1.0, high=2.0 * MAX_WEIGHT),
+            "confidence_weights": ArraySpec((N_FEATURES,), low=-1e3, high=1e3),
+            "confidence_covariance": ArraySpec(
+                (N_FEATURES, N_FEATURES), low=-1.1, high=1.1, condition=_is_covariance, meaning="are a covariance"
+            ),
+            "confidence_recent_errors": ArraySpec((2,), low=0.0, high=1.0),
+            "confidence_bins": ArraySpec((N_BINS, N_COLUMNS), low=bins_low, high=bins_high),
+            "answers_levels": ArraySpec(answers.levels.shape, low=0.0, high=1.0),
+            "answers_by_class": ArraySpec(answers.by_class.shape, np.int64, equals=answers.by_class),
+            "answers_seen": ArraySpec(answers.seen.shape, low=0.0, high=MOST_COUNTED),
+            "answers_rows": ArraySpec(answers.rows.shape, low=0.0, high=MAX_WEIGHTED),
+            "answers_debts": ArraySpec(answers.debts.shape, low=-LIMIT, high=MOST_COUNTED),
+            "answers_thresholds": ArraySpec(answers.thresholds.shape, low=0.0, high=NO_ROW),
+            "answers_counts": ArraySpec(answers.counts.shape, low=0.0, high=MOST_COUNTED),
+            "sets_levels": ArraySpec(sets.levels.shape, equals=sets.levels),
+            "sets_allows_empty": ArraySpec((1,), np.int64, equals=sets.allows_empty),
+            "sets_class_shares": probabilities(sets.class_shares.shape),
+            "sets_rows": ArraySpec(sets.rows.shape, low=0.0, high=MAX_WEIGHTED),
+            "sets_debts": ArraySpec(sets.debts.shape, low=-MOST_COUNTED, high=MOST_COUNTED),
+            "sets_thresholds": ArraySpec(sets.thresholds.shape, low=ALL_LABELS, high=NO_LABEL),
+            "sets_counts": ArraySpec(sets.counts.shape, low=0.0, high=MOST_COUNTED),
+        }
+        return {name: replace(spec, since=3) for name, spec in specs.items()}
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned; a file of an earlier version has none of it, and nothing is known."""
+        if not state:
+            return
+        self._weight = np.array(state["weight"])
+        for name, kind in STATES.items():
+            setattr(self, f"_{name}", kind(*(np.array(state[f"{name}_{field}"]) for field in kind._fields)))
+
+
+def _grown(array: Any, n: int, *, axis: int, value: float = 0.0) -> Any:
+    """Return an array with n more entries along an axis."""
+    shape = list(array.shape)
+    shape[axis] = n
+    return np.append(array, np.full(shape, value), axis=axis)
+
+
+def _is_covariance(array: Any) -> bool:
+    """Return whether a matrix can be the covariance of the weights: symmetric, and no variance negative."""
+    return bool(np.allclose(array, array.T) and np.linalg.eigvalsh(array).min() >= -1e-6)
