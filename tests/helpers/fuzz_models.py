@@ -115,7 +115,7 @@ def check_figures(model, X):
     assert 0 <= model.calibrated_bound_ <= 1, model.calibrated_bound_
     assert 0 <= model.mistake_bound() <= model.n_steps_ or isinstance(model, PaperAMRC), model.mistake_bound()
     if isinstance(model, AMRC):
-        assert status is Status.OK
+        assert status is not Status.EMPTY  # it is loose if the altered figures say that the rule is worse than guessing
         assert 0 <= model.rate_bound_ <= 1, model.rate_bound_
         assert 0 <= model.model_bound_ <= 1, model.model_bound_
         members = model.members_
