@@ -18,6 +18,7 @@ from driftline.kernels.statements import (
 )
 from driftline.kernels.thresholds import (
     ALL_LABELS,
+    FIRST_DEBT,
     LIMIT,
     MAX_WEIGHT,
     N_CONFIDENCE_BINS,
@@ -86,13 +87,13 @@ class RowGuarantees:
 
     Notes
     -----
-    **Decisions.** For each level ε there is a debt D, at first 0. A row is answered only if D < L, with L = 20. The
+    **Decisions.** For each level ε there is a debt D, at first -5. A row is answered only if D < L, with L = 20. The
     label of an answered row changes D by +(1 - ε) if it was wrong and -ε if not; the label of a row on trial does the
     same, except that D is at most L + 1. D is never less than -L. So over any part of the stream, an answered row
     raises D by at least (wrong - ε), and a row on trial by at least -ε. With n rows answered, w of them wrong, and k
     rows on trial,
 
-        w ≤ ε (n + k) + 2L + 1 in any part of the stream, and w ≤ ε (n + k) + L + 1 from the start on,
+        w ≤ ε (n + k) + 2L + 1 in any part of the stream, and w ≤ ε (n + k) + L + 6 from the start on,
 
     on any stream, also on one that reacts to the decisions. There are rows on trial only while D ≥ L, when nothing is
     answered; k is counted. No rule that always comes back can do without them: if all rows that are handed over are
@@ -150,7 +151,7 @@ class RowGuarantees:
             by_class=by_class,
             seen=np.zeros(1),
             rows=np.zeros((2, 1, N_CONFIDENCE_BINS)),
-            debts=np.zeros((n_errors, 1)),
+            debts=np.full((n_errors, 1), FIRST_DEBT),
             thresholds=np.full((n_errors, 1), NO_ROW),
             counts=np.zeros((n_errors, 1, 3)),
         )
@@ -188,7 +189,7 @@ class RowGuarantees:
                 levels=np.append(self._answers.levels, strictest, axis=1),
                 seen=_grown(self._answers.seen, n, axis=0),
                 rows=_grown(self._answers.rows, n, axis=1),
-                debts=_grown(self._answers.debts, n, axis=1),
+                debts=_grown(self._answers.debts, n, axis=1, value=FIRST_DEBT),
                 thresholds=_grown(self._answers.thresholds, n, axis=1, value=NO_ROW),
                 counts=_grown(self._answers.counts, n, axis=1),
             )

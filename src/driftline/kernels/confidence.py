@@ -12,7 +12,7 @@ SMOOTHING = 0.01
 """Added to probabilities before their log-odds are taken: a classifier's 0 and 1 are not meant literally."""
 ERROR_SMOOTHING = 0.02
 """The same for recent errors."""
-SHORT, LONG = 0.1, 0.01
+SHORT, LONG = 0.03, 0.003
 """Gains of the two running errors."""
 FORGETTING = 1e-4
 """Share by which the covariance of the weights returns to that of the start at each label."""
@@ -50,7 +50,7 @@ class ConfidenceState(NamedTuple):
     covariance: Matrix
     """(5, 5): covariance of the weights."""
     recent_errors: Vector
-    """(2,): running errors, over about 10 and 100 rows."""
+    """(2,): running errors, over about 30 and 300 rows."""
     bins: Matrix
     """(5, 6): the bins."""
 

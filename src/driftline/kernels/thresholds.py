@@ -18,6 +18,8 @@ MAX_WEIGHT = 1e9
 """Weight of a row above which all weights are scaled down."""
 LIMIT = 20.0
 """Debt at which nothing is answered, or sets hold all labels; and the largest credit."""
+FIRST_DEBT = -5.0
+"""Debt at the start of a level for answers: some mistakes are allowed for before the threshold is found."""
 SOFT_LIMIT = 8.0
 """Debt or credit from which on it counts more."""
 SLOW, FAST = 128.0, 8.0
