@@ -6,15 +6,18 @@ from typing import Any
 import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, probabilities
+from driftline.core.state import copy_with
 from driftline.guarantees.settings import Guarantees
 from driftline.kernels.confidence import N_BINS, N_COLUMNS, N_FEATURES, STRETCH_ROWS, ConfidenceState
 from driftline.kernels.statements import (
     AnswerState,
     RowStatements,
     SetState,
+    TrackedState,
     learn_rows,
     state_rows,
     state_then_learn,
+    unpacked,
 )
 from driftline.kernels.thresholds import (
     ALL_LABELS,
@@ -26,7 +29,7 @@ from driftline.kernels.thresholds import (
     NO_LABEL,
     NO_ROW,
 )
-from driftline.types import LabelArray, Labels, Matrix, State
+from driftline.types import LabelArray, Labels, Matrix, State, Vector
 
 FIRST_ERROR = 0.3
 """The error assumed before the first label."""
@@ -36,7 +39,16 @@ MAX_LOG_FACTOR = 20.0
 """No logarithm of a factor of a margin becomes so large."""
 FIRST_WEIGHTS = (0.0, 1.0, 0.0, 0.0, 0.0)
 """At first, the classifier's own probability is the confidence."""
-STATES: dict[str, Any] = {"confidence": ConfidenceState, "answers": AnswerState, "sets": SetState}
+NEW_ANSWERS = {
+    "answers_seen": 0.0,
+    "answers_rows": 0.0,
+    "answers_debts": FIRST_DEBT,
+    "answers_thresholds": NO_ROW,
+    "answers_counts": 0.0,
+}
+"""What the arrays begin with for a new class, if levels differ between predicted classes."""
+NEW_SETS = {"sets_rows": 0.0, "sets_debts": 0.0, "sets_thresholds": ALL_LABELS, "sets_counts": 0.0}
+"""What the arrays begin with for a new class, if each class has its own coverage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +148,19 @@ class RowGuarantees:
 
     def __init__(self, guarantees: Guarantees) -> None:
         self.guarantees = guarantees
-        by_class = np.array([isinstance(level, dict) for level in guarantees.errors], np.int64)
+        by_class = np.array([float(isinstance(level, dict)) for level in guarantees.errors])
         strictest = [min(level.values()) if isinstance(level, dict) else level for level in guarantees.errors]
-        n_errors, n_sets = len(strictest), len(guarantees.coverages)
-        self._weight = np.ones(1)
-        self._confidence = ConfidenceState(
+        n_errors, n_sets, n_groups = len(strictest), len(guarantees.coverages), 0 if guarantees.per_class else 1
+        self._sizes = np.array([n_errors, 1, n_sets, n_groups, 0])
+        self._sizes_of_class = np.array([0, int(by_class.any()), 0, 1 - n_groups, 1])
+        """How much each class adds to the sizes."""
+        confidence = ConfidenceState(
             weights=np.array(FIRST_WEIGHTS),
             covariance=np.eye(N_FEATURES),
             recent_errors=np.full(2, FIRST_ERROR),
             bins=np.zeros((N_BINS, N_COLUMNS)),
         )
-        self._answers = AnswerState(
+        answers = AnswerState(
             levels=np.array(strictest)[:, None],
             by_class=by_class,
             seen=np.zeros(1),
@@ -155,76 +169,77 @@ class RowGuarantees:
             thresholds=np.full((n_errors, 1), NO_ROW),
             counts=np.zeros((n_errors, 1, 3)),
         )
-        n_groups = 0 if guarantees.per_class else 1
-        self._sets = SetState(
+        sets = SetState(
             levels=1.0 - np.array(guarantees.coverages),
-            allows_empty=np.array([guarantees.allows_empty], np.int64),
+            allows_empty=np.array([float(guarantees.allows_empty)]),
             class_shares=np.zeros(0),
             rows=np.zeros((n_groups, N_SCORE_BINS)),
             debts=np.zeros((n_sets, n_groups)),
             thresholds=np.full((n_sets, n_groups), ALL_LABELS),
             counts=np.zeros((n_sets, n_groups, 3)),
         )
+        self._buffer = _packed(_by_name(TrackedState(np.ones(1), confidence, answers, sets)))
+
+    @property
+    def parts(self) -> TrackedState:
+        """All that is kept; the arrays are parts of one buffer."""
+        return unpacked(self._buffer, self._sizes)
 
     @property
     def n_classes(self) -> int:
         """Number of classes known."""
-        return self._sets.class_shares.size
+        return int(self._sizes[-1])
+
+    def copy(self) -> "RowGuarantees":
+        """Return an independent copy."""
+        return copy_with(self, _buffer=self._buffer.copy())
 
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions; at first each predicted label has the smallest share of its level."""
+        arrays: dict[str, Any] = dict(self.state())
         c = self.n_classes
-        shares = np.append(self._sets.class_shares * c, np.ones(n)) / (c + n)
-        self._sets = self._sets._replace(class_shares=shares)
+        arrays["sets_class_shares"] = np.append(arrays["sets_class_shares"] * c, np.ones(n)) / (c + n)
         if self.guarantees.per_class:
-            self._sets = self._sets._replace(
-                rows=_grown(self._sets.rows, n, axis=0),
-                debts=_grown(self._sets.debts, n, axis=1),
-                thresholds=_grown(self._sets.thresholds, n, axis=1, value=ALL_LABELS),
-                counts=_grown(self._sets.counts, n, axis=1),
-            )
-        if self._answers.by_class.any():
-            strictest = np.repeat(self._answers.levels[:, :1], n, axis=1)
-            self._answers = self._answers._replace(
-                levels=np.append(self._answers.levels, strictest, axis=1),
-                seen=_grown(self._answers.seen, n, axis=0),
-                rows=_grown(self._answers.rows, n, axis=1),
-                debts=_grown(self._answers.debts, n, axis=1, value=FIRST_DEBT),
-                thresholds=_grown(self._answers.thresholds, n, axis=1, value=NO_ROW),
-                counts=_grown(self._answers.counts, n, axis=1),
-            )
+            for name, value in NEW_SETS.items():
+                arrays[name] = _grown(arrays[name], n, 0 if name == "sets_rows" else 1, value)
+        if arrays["answers_by_class"].any():
+            for name, value in NEW_ANSWERS.items():
+                arrays[name] = _grown(arrays[name], n, 0 if name == "answers_seen" else 1, value)
+            levels = arrays["answers_levels"]
+            arrays["answers_levels"] = np.append(levels, np.repeat(levels[:, :1], n, axis=1), axis=1)
+        self._buffer, self._sizes = _packed(arrays), self._sizes + n * self._sizes_of_class
 
     def name_classes(self, labels: LabelArray) -> None:
         """Set the allowed shares of wrong answers for each predicted label, where they differ between labels."""
-        n_named = self._answers.levels.shape[1] - 1
+        n_named = int(self._sizes[1]) - 1
         if n_named:
-            self._answers.levels[:, 1:] = np.array(self.guarantees.levels_of(labels))[:, :n_named]
+            self.parts.answers.levels[:, 1:] = np.array(self.guarantees.levels_of(labels))[:, :n_named]
 
     def state_rows(self, h: Matrix, predicted: Labels) -> RowStatements:
         """Return what is said of rows now, by their probabilities and predictions; changes nothing."""
         said = self._blank(h, predicted)
-        state_rows(h, said, self._confidence, self._answers, self._sets)
+        state_rows(h, self._buffer, self._sizes, *said)
         return said
 
     def learn_rows(self, said: RowStatements, labels: Labels) -> None:
         """Learn the labels of rows, with what was said of them."""
-        learn_rows(labels, self._weight, said, self._confidence, self._answers, self._sets)
+        learn_rows(labels, self._buffer, self._sizes, *said)
 
     def state_then_learn(self, h: Matrix, predicted: Labels, labels: Labels) -> RowStatements:
         """Say something of each row, then learn its label, row by row; return what was said."""
         said = self._blank(h, predicted)
-        state_then_learn(h, labels, self._weight, said, self._confidence, self._answers, self._sets)
+        state_then_learn(h, labels, self._buffer, self._sizes, *said)
         return said
 
     def answer_counts(self, position: int = 0, predicted: int | None = None) -> AnswerCounts:
         """Return what became of the decisions at a level, in all; or for one predicted class, if its level has that."""
-        counts = self._answers.counts[position]
+        counts = self.parts.answers.counts[position]
         chosen = counts.sum(axis=0) if predicted is None else counts[1 + predicted]
         return AnswerCounts(*chosen.astype(np.int64).tolist())
 
     def set_counts(self, position: int = 0, label: int | None = None) -> SetCounts:
         """Return what became of the sets at a level, in all; or for one class, if each has its own coverage."""
-        counts = self._sets.counts[position]
+        counts = self.parts.sets.counts[position]
         chosen = counts.sum(axis=0) if label is None else counts[label]
         return SetCounts(*chosen.astype(np.int64).tolist())
 
@@ -244,13 +259,11 @@ class RowGuarantees:
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
-        parts = {name: getattr(self, f"_{name}") for name in STATES}
-        arrays = {f"{name}_{field}": array for name, part in parts.items() for field, array in part._asdict().items()}
-        return {"weight": self._weight} | arrays
+        return _by_name(self.parts)
 
     def schema(self) -> Schema:
         """Return what each array must be in a file, for the classes that there are now."""
-        answers, sets = self._answers, self._sets
+        _, _, answers, sets = self.parts
         bins_low = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
         bins_high = np.array([MOST_COUNTED, 1.0, MAX_LOG_FACTOR, *[float(STRETCH_ROWS)] * 3])
         specs = {
@@ -262,14 +275,14 @@ class RowGuarantees:
             "confidence_recent_errors": ArraySpec((2,), low=0.0, high=1.0),
             "confidence_bins": ArraySpec((N_BINS, N_COLUMNS), low=bins_low, high=bins_high),
             "answers_levels": ArraySpec(answers.levels.shape, low=0.0, high=1.0),
-            "answers_by_class": ArraySpec(answers.by_class.shape, np.int64, equals=answers.by_class),
+            "answers_by_class": ArraySpec(answers.by_class.shape, equals=answers.by_class),
             "answers_seen": ArraySpec(answers.seen.shape, low=0.0, high=MOST_COUNTED),
             "answers_rows": ArraySpec(answers.rows.shape, low=0.0, high=MAX_WEIGHTED),
             "answers_debts": ArraySpec(answers.debts.shape, low=-LIMIT, high=MOST_COUNTED),
             "answers_thresholds": ArraySpec(answers.thresholds.shape, low=0.0, high=NO_ROW),
             "answers_counts": ArraySpec(answers.counts.shape, low=0.0, high=MOST_COUNTED),
             "sets_levels": ArraySpec(sets.levels.shape, equals=sets.levels),
-            "sets_allows_empty": ArraySpec((1,), np.int64, equals=sets.allows_empty),
+            "sets_allows_empty": ArraySpec((1,), equals=sets.allows_empty),
             "sets_class_shares": probabilities(sets.class_shares.shape),
             "sets_rows": ArraySpec(sets.rows.shape, low=0.0, high=MAX_WEIGHTED),
             "sets_debts": ArraySpec(sets.debts.shape, low=-MOST_COUNTED, high=MOST_COUNTED),
@@ -280,14 +293,23 @@ class RowGuarantees:
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned; a file of an earlier version has none of it, and nothing is known."""
-        if not state:
-            return
-        self._weight = np.array(state["weight"])
-        for name, kind in STATES.items():
-            setattr(self, f"_{name}", kind(*(np.array(state[f"{name}_{field}"]) for field in kind._fields)))
+        if state:
+            self._buffer = _packed({name: state[name] for name in self.state()})
 
 
-def _grown(array: Any, n: int, *, axis: int, value: float = 0.0) -> Any:
+def _by_name(parts: TrackedState) -> State:
+    """Return all arrays by name, in the order in which they are in the buffer."""
+    nested: dict[str, Any] = {"confidence": parts.confidence, "answers": parts.answers, "sets": parts.sets}
+    arrays = {f"{name}_{field}": array for name, part in nested.items() for field, array in part._asdict().items()}
+    return {"weight": parts.weight} | arrays
+
+
+def _packed(arrays: State) -> Vector:
+    """Return arrays, in the order of `_by_name`, as one buffer."""
+    return np.concatenate([array.ravel() for array in arrays.values()]).astype(np.float64)
+
+
+def _grown(array: Any, n: int, axis: int, value: float) -> Any:
     """Return an array with n more entries along an axis."""
     shape = list(array.shape)
     shape[axis] = n

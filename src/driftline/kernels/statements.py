@@ -1,6 +1,6 @@
 """What is said of a row before its label is known, and what its label changes: confidence, answers, sets."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from driftline._jit import inner_kernel, kernel
 from driftline.kernels.confidence import (
     BOUND,
+    N_BINS,
+    N_COLUMNS,
+    N_FEATURES,
     ConfidenceState,
     confidence_of,
     describe,
@@ -17,6 +20,8 @@ from driftline.kernels.confidence import (
 )
 from driftline.kernels.thresholds import (
     LIMIT,
+    N_CONFIDENCE_BINS,
+    N_SCORE_BINS,
     answer_threshold,
     confidence_place,
     heavier,
@@ -43,7 +48,7 @@ class AnswerState(NamedTuple):
 
     levels: Matrix
     """(e, groups): the allowed shares of wrong answers."""
-    by_class: Indices
+    by_class: Vector
     """(e,): 1 if the level differs between predicted classes, so that groups 1 + k count, else 0."""
     seen: Vector
     """(groups,): number of labels."""
@@ -62,7 +67,7 @@ class SetState(NamedTuple):
 
     levels: Vector
     """(s,): the allowed shares of missed labels."""
-    allows_empty: Indices
+    allows_empty: Vector
     """(1,): 1 if sets may be empty, else 0."""
     class_shares: Vector
     """(c,): running shares of the classes."""
@@ -74,6 +79,16 @@ class SetState(NamedTuple):
     """(s, groups): probabilities from which on a label is in the set."""
     counts: Vector
     """(s, groups, 3)."""
+
+
+class TrackedState(NamedTuple):
+    """All that is kept, as parts of one buffer."""
+
+    weight: Vector
+    """(1,): weight of the next row."""
+    confidence: ConfidenceState
+    answers: AnswerState
+    sets: SetState
 
 
 class RowStatements(NamedTuple):
@@ -95,12 +110,68 @@ class RowStatements(NamedTuple):
     """(n, s, c): whether a label is in the set."""
 
 
+@kernel
+def unpacked(buffer: Vector, sizes: Indices) -> TrackedState:
+    """Return the parts of a buffer, which share its memory: one array is quicker to pass and to copy than two dozen.
+
+    The sizes are the numbers of error levels, of groups of answers, of coverages, of groups of sets, and of classes.
+    """
+    e, g, s, q, c = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    weight, at = taken(buffer, 0, 1)
+    weights, at = taken(buffer, at, N_FEATURES)
+    covariance, at = taken(buffer, at, N_FEATURES * N_FEATURES)
+    recent_errors, at = taken(buffer, at, 2)
+    bins, at = taken(buffer, at, N_BINS * N_COLUMNS)
+    confidence = ConfidenceState(
+        weights, covariance.reshape(N_FEATURES, N_FEATURES), recent_errors, bins.reshape(N_BINS, N_COLUMNS)
+    )
+    levels, at = taken(buffer, at, e * g)
+    by_class, at = taken(buffer, at, e)
+    seen, at = taken(buffer, at, g)
+    rows, at = taken(buffer, at, 2 * g * N_CONFIDENCE_BINS)
+    debts, at = taken(buffer, at, e * g)
+    thresholds, at = taken(buffer, at, e * g)
+    counts, at = taken(buffer, at, e * g * 3)
+    answers = AnswerState(
+        levels.reshape(e, g),
+        by_class,
+        seen,
+        rows.reshape(2, g, N_CONFIDENCE_BINS),
+        debts.reshape(e, g),
+        thresholds.reshape(e, g),
+        counts.reshape(e, g, 3),
+    )
+    misses, at = taken(buffer, at, s)
+    allows_empty, at = taken(buffer, at, 1)
+    class_shares, at = taken(buffer, at, c)
+    rows, at = taken(buffer, at, q * N_SCORE_BINS)
+    debts, at = taken(buffer, at, s * q)
+    thresholds, at = taken(buffer, at, s * q)
+    counts, at = taken(buffer, at, s * q * 3)
+    sets = SetState(
+        misses,
+        allows_empty,
+        class_shares,
+        rows.reshape(q, N_SCORE_BINS),
+        debts.reshape(s, q),
+        thresholds.reshape(s, q),
+        counts.reshape(s, q, 3),
+    )
+    return TrackedState(weight, confidence, answers, sets)
+
+
+@kernel
+def taken(buffer: Vector, start: int, length: int) -> tuple[Vector, int]:
+    """Return a part of a buffer, and the place after it."""
+    return buffer[start : start + length], start + length
+
+
 @inner_kernel
 def state_decisions(t: int, said: RowStatements, answers: AnswerState) -> None:
     """Set the decision at each level, by the confidence."""
     place = confidence_place(said.confidences[t])
     for e in range(answers.by_class.size):
-        group = answers.by_class[e] * (1 + said.predicted[t])
+        group = int(answers.by_class[e]) * (1 + said.predicted[t])
         if place < answers.thresholds[e, group]:
             said.decisions[t, e] = HANDED_OVER
         else:
@@ -124,7 +195,7 @@ def state_sets(t: int, h: Vector, said: RowStatements, sets: SetState) -> None:
     n_groups = sets.rows.shape[0]
     for s in range(sets.levels.size):
         for y in range(c):
-            is_kept = y == k and sets.allows_empty[0] == 0
+            is_kept = y == k and sets.allows_empty[0] == 0.0
             threshold = sets.thresholds[s, y if n_groups > 1 else 0]
             said.sets[t, s, y] = is_kept or said.class_probabilities[t, y] >= threshold
 
@@ -139,7 +210,7 @@ def learn_decisions(t: int, is_right: float, weight: float, said: RowStatements,
         answers.rows[0, group, place] += weight
         answers.rows[1, group, place] += weight * (1.0 - is_right)
     for e in range(answers.by_class.size):
-        group = answers.by_class[e] * (1 + k)
+        group = int(answers.by_class[e]) * (1 + k)
         level, counts = answers.levels[e, group], answers.counts[e, group]
         decision = said.decisions[t, e]
         if decision != HANDED_OVER:
@@ -168,77 +239,54 @@ def learn_sets(t: int, label: int, weight: float, said: RowStatements, sets: Set
         counts[N_MISSED] += missed
         counts[N_LABELS] += n_labels
         debt = sets.debts[s, group] + missed - sets.levels[s]
-        sets.debts[s, group] = debt if sets.allows_empty[0] else max(debt, -LIMIT)
+        sets.debts[s, group] = debt if sets.allows_empty[0] == 1.0 else max(debt, -LIMIT)
         sets.thresholds[s, group] = set_threshold(sets.rows[group], sets.levels[s], sets.debts[s, group])
     for y in range(sets.class_shares.size):
         sets.class_shares[y] += SHARE_GAIN * ((1.0 if y == label else 0.0) - sets.class_shares[y])
 
 
 @inner_kernel
-def state_row(
-    t: int, h: Vector, said: RowStatements, confidence: ConfidenceState, answers: AnswerState, sets: SetState
-) -> None:
+def state_row(t: int, h: Vector, said: RowStatements, state: TrackedState) -> None:
     """Set all that is said of row t, whose probabilities are h."""
+    confidence = state.confidence
     describe(h, said.predicted[t], confidence.recent_errors, said.features[t])
     said.confidences[t] = confidence_of(said.features[t], confidence.weights)
     describe_like_rows(said.confidences[t], confidence.bins, said.like_errors[t])
-    state_decisions(t, said, answers)
-    state_sets(t, h, said, sets)
+    state_decisions(t, said, state.answers)
+    state_sets(t, h, said, state.sets)
 
 
 @inner_kernel
-def learn_row(
-    t: int,
-    label: int,
-    weight: Vector,
-    said: RowStatements,
-    confidence: ConfidenceState,
-    answers: AnswerState,
-    sets: SetState,
-) -> None:
+def learn_row(t: int, label: int, said: RowStatements, state: TrackedState) -> None:
     """Update everything by the label of row t."""
-    is_right = 1.0 if said.predicted[t] == label else 0.0
-    learn_decisions(t, is_right, weight[0], said, answers)
-    learn_sets(t, label, weight[0], said, sets)
-    learn_like_rows(said.confidences[t], said.like_errors[t, BOUND], is_right, confidence.bins)
-    learn_confidence(said.features[t], is_right, confidence)
-    heavier(weight, answers.rows, sets.rows)
+    is_right, weight = 1.0 if said.predicted[t] == label else 0.0, state.weight[0]
+    learn_decisions(t, is_right, weight, said, state.answers)
+    learn_sets(t, label, weight, said, state.sets)
+    learn_like_rows(said.confidences[t], said.like_errors[t, BOUND], is_right, state.confidence.bins)
+    learn_confidence(said.features[t], is_right, state.confidence)
+    heavier(state.weight, state.answers.rows, state.sets.rows)
 
 
 @kernel
-def state_rows(
-    h: Matrix, said: RowStatements, confidence: ConfidenceState, answers: AnswerState, sets: SetState
-) -> None:
+def state_rows(h: Matrix, buffer: Vector, sizes: Indices, *said: Any) -> None:
     """Set what is said of each row; nothing is learned."""
+    state, statements = unpacked(buffer, sizes), RowStatements(*said)
     for t in range(len(h)):
-        state_row(t, h[t], said, confidence, answers, sets)
+        state_row(t, h[t], statements, state)
 
 
 @kernel
-def learn_rows(
-    labels: Labels,
-    weight: Vector,
-    said: RowStatements,
-    confidence: ConfidenceState,
-    answers: AnswerState,
-    sets: SetState,
-) -> None:
+def learn_rows(labels: Labels, buffer: Vector, sizes: Indices, *said: Any) -> None:
     """Learn the labels of rows in order, with what was said of them."""
+    state, statements = unpacked(buffer, sizes), RowStatements(*said)
     for t in range(labels.size):
-        learn_row(t, labels[t], weight, said, confidence, answers, sets)
+        learn_row(t, labels[t], statements, state)
 
 
 @kernel
-def state_then_learn(
-    h: Matrix,
-    labels: Labels,
-    weight: Vector,
-    said: RowStatements,
-    confidence: ConfidenceState,
-    answers: AnswerState,
-    sets: SetState,
-) -> None:
+def state_then_learn(h: Matrix, labels: Labels, buffer: Vector, sizes: Indices, *said: Any) -> None:
     """Set what is said of each row, then learn its label, row by row."""
+    state, statements = unpacked(buffer, sizes), RowStatements(*said)
     for t in range(len(h)):
-        state_row(t, h[t], said, confidence, answers, sets)
-        learn_row(t, labels[t], weight, said, confidence, answers, sets)
+        state_row(t, h[t], statements, state)
+        learn_row(t, labels[t], statements, state)
