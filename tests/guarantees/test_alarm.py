@@ -148,6 +148,11 @@ def test_a_rise_is_found_in_time_and_its_start_and_size_are_about_right(before, 
     assert np.median([alarm.rise for alarm in right]) == pytest.approx(after - before, rel=0.25)
 
 
+def test_a_slow_rise_is_found_although_the_mean_error_follows_it():
+    mistakes = np.random.default_rng(0).random(30_000) < np.linspace(0.05, 0.25, 30_000)
+    assert ErrorAlarm(rise=0.05).update(mistakes).kind == AlarmKind.RISE
+
+
 def test_a_raised_alarm_stays_and_goes_on_counting():
     watch = ErrorAlarm(tolerated=0.1)
     alarm = watch.update(np.r_[np.zeros(1000, int), np.ones(50, int)])

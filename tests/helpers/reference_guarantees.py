@@ -76,5 +76,5 @@ def first_alarm(
         if since is not None:
             return "rise", t, since, level
         if rise is not None and (t + 1) % 64 == 0:
-            level = error_limits(t + 1, mistakes[: t + 1].sum(), 2 / share)[1] + rise
+            level = min(level, error_limits(t + 1, mistakes[: t + 1].sum(), 2 / share)[1] + rise)
     return None

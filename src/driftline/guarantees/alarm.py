@@ -64,8 +64,8 @@ class Alarm:
     n_rows, n_wrong : int
         Number of rows from `since` until now, and of mistakes among them.
     level : float
-        The level that the error exceeds: the tolerated one; or an upper limit of the error before, plus the allowed
-        rise.
+        The level that the error exceeds: the tolerated one; or an upper limit of the lowest mean error before, plus
+        the allowed rise.
     error_before : float
         Share of mistakes from the arming until `since`; NaN if there are no rows between.
     moved : tuple of (label, column, surprise)
@@ -100,7 +100,8 @@ class ErrorAlarm(ArrayState):
     """Raises an alarm when the error has risen, after any number of rows.
 
     There are two tests; at least one must be chosen. `tolerated` tests whether the error exceeds a fixed level, `rise`
-    whether it exceeds the mean error since the arming by more than some points. The change may come at any time.
+    whether it exceeds what it was by more than some points. What it was is the lowest mean error since the arming. The
+    change may come at any time.
 
     An alarm stays raised, and counts rows and mistakes, until `acknowledge` is called. That arms it again: from the
     next row on it knows nothing of the rows before, and has again a probability of `delta` of a false alarm.
@@ -110,7 +111,7 @@ class ErrorAlarm(ArrayState):
     tolerated : float, optional
         The tolerated level of the error, from 0 up and below 1.
     rise : float, optional
-        How much higher than the mean error so far the error may be, from 0 up and below 1: 0.05 is five points.
+        How much higher than the lowest mean error so far the error may be, from 0 up and below 1: 0.05 is five points.
     delta : float, default=0.05
         Probability of a false alarm, over an unlimited number of rows after an arming. If both tests are chosen, each
         one has half of it.
@@ -120,12 +121,12 @@ class ErrorAlarm(ArrayState):
     Let r_t be the probability, given all that happened before, that the prediction at step t is wrong.
 
     - If r_t ≤ `tolerated` at every step, the alarm `tolerated` is ever raised with probability at most delta.
-    - Let R_t be the mean of r from the arming until the last row whose number since the arming is a multiple of 64. If
-      r_t ≤ R_t + `rise` at every step, the alarm `rise` is ever raised with probability at most delta. (It is not
-      raised before row 64.) It compares with an upper limit U_t of R_t, which is ever too low with probability at
-      most delta/2, and with the other delta/2 tests whether r_t ≤ U_t + `rise` at every step. The limit U_t is narrow
-      only after some thousand rows, and the mean itself grows after a rise: a rise that comes soon after the arming
-      is found late or not at all. Where the tolerated level is known, `tolerated` is quicker.
+    - Let R_t be the lowest mean error so far: the smallest of the means of r over the first 64, 128, 192, … rows since
+      the arming. If r_t ≤ R_t + `rise` at every step, the alarm `rise` is ever raised with probability at most
+      delta. The proof: U_t, the smallest of the upper limits of these means, is ever below R_t with probability
+      at most delta/2. The other delta/2 is for the test whether r_t ≤ U_t + `rise` at every step. The limits are narrow
+      only after some thousand rows; a rise that comes before, or that exceeds `rise` by little, is found late or
+      not at all. Where the tolerated level is known, `tolerated` is quicker.
 
     Nothing else is assumed of the stream. The tests and their proof are in `driftline.kernels.alarm`. Rises that
     change the error by few points, or that come late, take longer to find: a row that comes late has a smaller weight

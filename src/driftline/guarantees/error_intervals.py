@@ -50,6 +50,9 @@ class ErrorIntervals(ArrayState):
     - `of_class`: all that happened before the row, and its label, but not the row itself. So r_t is the
       probability that a row of this class, as it would come at that time, is predicted wrongly.
 
+    Labels may come late or in another order: a row counts when its label comes, and the past is what happened before
+    that. Rows whose labels never come do not count, and nothing is said of them.
+
     `recent` uses windows that begin at every tenth of their nominal length. Window number k has its own limits, which
     fail with probability at most w_k·delta. The weights w_k (`driftline.kernels.start_weights`) sum to at most 1, so
     with probability at least 1 - delta the limits hold in all windows at all times at once. They fall about as 1/k,

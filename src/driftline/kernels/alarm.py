@@ -32,7 +32,7 @@ REFRESH_ROWS = 64
 """After so many rows, the upper limit of the error so far is computed afresh."""
 
 TOLERATED, RISE = range(2)
-"""The two tests: against a fixed level, and against the error so far plus a margin."""
+"""The two tests: against a fixed level, and against the lowest mean error so far plus a margin."""
 N_TESTS = 2
 ROWS, ARMED_AT, WRONG, RAISED, RAISED_AT, SINCE, WRONG_SINCE = range(7)
 """Positions in `AlarmState.counts`."""
@@ -117,7 +117,7 @@ def add_row(state: AlarmState, target: AlarmTarget, mistake: int) -> None:
     n = counts[ROWS] - counts[ARMED_AT]
     if target.rise < 1.0 and n % REFRESH_ROWS == 0 and counts[RAISED] == NOT_RAISED:
         limit = upper_limit(float(n), float(counts[WRONG]), target.log_limit)
-        state.levels[RISE] = min(limit + target.rise, 1.0)
+        state.levels[RISE] = min(limit + target.rise, state.levels[RISE])
 
 
 @kernel
