@@ -131,7 +131,7 @@ class EnsembleLearner:
             spaces=[space.snapshot() for space in self.spaces],
             mistake_bound=replace(self.mistake_bound),
             calibration=independent_copy(self.calibration),
-            tracker=independent_copy(self.tracker),
+            tracker=self.tracker.copy(),
             weights=self.weights.copy(),
         )
 

@@ -184,9 +184,19 @@ class ErrorAlarm(ArrayState):
         Alarm or None
             The alarm that these rows raised; None if they raised none, also if it was raised before.
         """
-        values, was_raised = _mistakes(mistakes), self._is_raised
-        add_rows(values, self._counts, self._n_tested, self._levels, self._evidence, self._starts, self._target)
+        was_raised = self._is_raised
+        self.count(_mistakes(mistakes))
         return None if was_raised else self.alarm
+
+    def count(self, mistakes: Labels) -> None:
+        """Add rows in order, as `update` does, without checking them.
+
+        Parameters
+        ----------
+        mistakes : ndarray of int64
+            As in `update`.
+        """
+        add_rows(mistakes, self._counts, self._n_tested, self._levels, self._evidence, self._starts, self._target)
 
     @property
     def _is_raised(self) -> bool:

@@ -112,6 +112,16 @@ class ErrorIntervals(ArrayState):
             raise DataError(
                 f"there are {len(predicted)} predictions and {len(labels)} labels; pass one of each for every row"
             )
+        self.count(predicted, labels)
+
+    def count(self, predicted: Labels, labels: Labels) -> None:
+        """Add rows, as `update` does, without checking the positions.
+
+        Parameters
+        ----------
+        predicted, labels : ndarray of int64
+            As in `update`.
+        """
         count_rows(predicted, labels, self._totals, self._by_class, self._by_prediction, self._blocks, BLOCK_ROWS)
 
     def overall(self, delta: float = 0.05) -> ErrorInterval:

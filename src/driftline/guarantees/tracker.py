@@ -1,13 +1,19 @@
 """All guarantees of a classifier, from its predictions and the labels that arrive."""
 
+from typing import TypeVar
+
+import numpy as np
+
 from driftline.core.schema import Schema, nested_schema
-from driftline.core.state import SavedPart, nested_state, restore_parts
+from driftline.core.state import ArrayState, SavedPart, copy_with, nested_state, restore_parts
 from driftline.guarantees.alarm import Alarm, ErrorAlarm
 from driftline.guarantees.error_intervals import ErrorIntervals
 from driftline.guarantees.row_guarantees import RowGuarantees
 from driftline.guarantees.settings import Guarantees
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, State
+
+P = TypeVar("P", bound=ArrayState)
 
 
 class GuaranteeTracker:
@@ -42,6 +48,11 @@ class GuaranteeTracker:
         """The raised alarm; None if there is none."""
         return None if self.alarm is None else self.alarm.alarm
 
+    def copy(self) -> "GuaranteeTracker":
+        """Return an independent copy."""
+        alarm = None if self.alarm is None else _copied(self.alarm)
+        return copy_with(self, rows=self.rows.copy(), intervals=_copied(self.intervals), alarm=alarm)
+
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions."""
         self.rows.add_classes(n)
@@ -67,9 +78,9 @@ class GuaranteeTracker:
         return said
 
     def _count(self, predicted: Labels, labels: Labels) -> None:
-        self.intervals.update(predicted, labels)
+        self.intervals.count(predicted, labels)
         if self.alarm is not None:
-            self.alarm.update(predicted != labels)
+            self.alarm.count((predicted != labels).astype(np.int64))
 
     # State --------------------------------------------------------------------------------------------
 
@@ -88,3 +99,8 @@ class GuaranteeTracker:
     def restore(self, state: State) -> None:
         """Continue from what `state` returned; from a file of an earlier version, begin anew."""
         restore_parts(self._parts(), state)
+
+
+def _copied(part: P) -> P:
+    """Return an independent copy of a part whose state is all that changes in it."""
+    return copy_with(part, **{f"_{name}": array for name, array in part.state().items()})
