@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from driftline import AMRC, CheckpointError
+from driftline import AMRC, CheckpointError, baselines
 from driftline.core import checkpoint
 from driftline.core.schema import Described, check_shapes, check_values, expected_in
 from driftline.registry import load_model
@@ -163,7 +163,7 @@ def test_a_deep_header_and_other_compressions_are_refused(saved, tmp_path):
             load_model(saved)
     with zipfile.ZipFile(saved, "w") as archive:
         buffer = np.lib.format.magic(1, 0)
-        archive.writestr(f"{checkpoint.HEADER}.npy", buffer + b"\xff\xff" + b"(" * 65535)
+        archive.writestr(f"{checkpoint.HEADER}.npy", buffer + (9_999).to_bytes(2, "little") + b"(" * 9_999)
     with pytest.raises(CheckpointError, match="not a saved model, or is damaged") as caught:
         load_model(saved)
     assert "allow_pickle" not in str(caught.value)
@@ -197,3 +197,43 @@ def test_altered_files_neither_end_the_process_nor_give_wrong_numbers():
     assert counts["files"] == 200
     assert counts["refused"] > 100
     assert counts["loaded"] > 20
+
+
+def with_long_header(array, n_bytes):
+    """Return an array in version 2 of NumPy's format, with so many blanks in its header."""
+    text = repr({"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}).encode()
+    header = text + b" " * (n_bytes - len(text) - 1) + b"\n"
+    return b"\x93NUMPY\x02\x00" + n_bytes.to_bytes(4, "little") + header + array.tobytes()
+
+
+def peak_of_refusal(path, match):
+    tracemalloc.start()
+    try:
+        with pytest.raises(CheckpointError, match=match):
+            load_model(path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_long_header_of_an_array_is_not_read(saved):
+    with zipfile.ZipFile(saved) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    entries["weights.npy"] = with_long_header(np.zeros(3), 2**26)
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    assert peak_of_refusal(saved, "header of an array has 67108864 bytes; expected at most 10000") < 2**24
+
+
+def test_one_long_label_does_not_make_all_labels_long(saved):
+    values = ["x" * 4000, *map(str, range(100_000))]
+    alter(saved, set_content("classes", {"dtype": "<U4000", "values": values}))
+    assert peak_of_refusal(saved, "'classes' cannot be labels") < 2**27
+
+
+def test_directions_that_need_large_matrices_are_refused(tmp_path):
+    path = tmp_path / "model.driftline"
+    baselines.AdaRaker(n_components=5).partial_fit(*small_stream()).save(path)
+    alter(path, lambda content, arrays: content.update(columns=[10_000, []], columns_begun=10_000))
+    assert peak_of_refusal(path, "takes 25.* bytes of memory or more") < 2**24

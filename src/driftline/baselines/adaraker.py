@@ -66,6 +66,10 @@ class AdaRaker(Baseline):
         self.scaling = scaling
         self.random_state = random_state
 
+    def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
+        bases = 3 * 8 * n_columns**2  # matrices from which the directions are made
+        return super()._n_bytes(parameters, n_columns, n_classes) + bases
+
     def _method(self, parameters: Mapping[str, Any], n_columns: int, seed: int) -> "AdaRakerMethod":
         return AdaRakerMethod(n_columns, parameters["n_components"], np.random.default_rng(seed))
 

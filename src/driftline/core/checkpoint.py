@@ -31,8 +31,10 @@ SUFFIX = ".npy"
 """End of the name of each array in the archive."""
 MAX_BYTES = 2**30
 """Largest size in memory of a model that is loaded, unless the caller allows more."""
-MAX_HEADER_BYTES = 2**24
-"""Largest size of the JSON text of a model file."""
+MAX_HEADER_BYTES = 2**22
+"""Largest size of the JSON text of a model file, which can take 50 times as much memory."""
+MAX_ARRAY_HEADER_BYTES = 10_000
+"""Largest size of the header of an array, as in NumPy."""
 MAX_ARRAYS = 10_000
 """Largest number of arrays of a model file."""
 RENAMED_PARTS = {"ledger": "mistake_bound", "certificate": "calibration", "ladder": "filter_bank"}
@@ -263,8 +265,14 @@ def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, "np.dtype[Any
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise CheckpointError(f"an array has version {version} of NumPy's format; expected 1.0 or 2.0")
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, is_fortran, dtype = read(file)
+    is_first = version == (1, 0)
+    length = file.read(2 if is_first else 4)
+    n_bytes = int.from_bytes(length, "little")
+    if n_bytes > MAX_ARRAY_HEADER_BYTES:  # NumPy would read all of it first
+        raise CheckpointError(f"the header of an array has {n_bytes} bytes; expected at most {MAX_ARRAY_HEADER_BYTES}")
+    header = io.BytesIO(length + file.read(n_bytes))
+    read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+    shape, is_fortran, dtype = read(header)
     return shape, is_fortran, dtype
 
 

@@ -7,6 +7,9 @@ import numpy as np
 from driftline.errors import CheckpointError, DataError
 from driftline.types import LabelArray
 
+MAX_TEXT_BYTES = 2**26
+"""Largest size in memory of the labels in a model file, each of which takes as much as the longest text."""
+
 
 class ClassList:
     """Classes in the order in which they were added. It never changes: `with_label` returns another list.
@@ -81,4 +84,6 @@ def _labels_of_type(values: list[Any], kind: str) -> LabelArray:
     """Return labels as an array of a type, given as NumPy writes it; the file does not decide the length of texts."""
     if not all(isinstance(value, bool | int | float | str) for value in values) or kind[1:2] not in tuple("biufUO"):
         raise TypeError(f"labels must be numbers or text, not {kind}")
+    if kind[1] == "U" and 4 * len(values) * max(len(str(value)) for value in values) > MAX_TEXT_BYTES:
+        raise ValueError(f"{len(values)} labels of this length would take more than {MAX_TEXT_BYTES} bytes")
     return np.array(values, dtype=str if kind[1] == "U" else np.dtype(kind))
