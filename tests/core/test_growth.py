@@ -10,6 +10,7 @@ import pytest
 
 from driftline import AMRC, baselines
 from driftline.core.state import independent_copy
+from driftline.ensemble.pending_rows import PendingRows
 from helpers.quick_models import KINDS, assert_same, baseline, paper, small_stream
 
 ALLOCATIONS = ("append", "array", "concatenate", "empty", "full", "insert", "pad", "stack", "vstack", "zeros")
@@ -103,22 +104,37 @@ def test_columns_for_which_there_is_no_memory_change_nothing(features, monkeypat
     np.testing.assert_equal(model._learner.state(), twin._learner.state())  # rows that still wait have missing values
 
 
-def test_a_copy_for_readers_that_cannot_be_made_leaves_the_model_as_it_was(monkeypatch):
+def test_a_copy_for_readers_that_cannot_be_made_does_not_disturb_learning(monkeypatch):
     X, y = small_stream()
-    model = AMRC(features="linear").partial_fit(X, y)
-    before = pickle.dumps(model)
+    model, twin = (AMRC(features="linear").partial_fit(X, y) for _ in range(2))
 
     def out_of_memory(learner):
         raise MemoryError("no memory for a copy")
 
     with monkeypatch.context() as patched:
         patched.setattr(type(model._learner), "snapshot", out_of_memory)
-        for grow in (lambda: model.partial_fit(X[:1], [7]), lambda: model.add_columns(1)):
-            with pytest.raises(MemoryError):
-                grow()
+        with pytest.raises(MemoryError):
+            model.predict(X[:1])
+        model.partial_fit(X[:1], [7])  # also tries to make the copy that a reader has asked for
+        model.add_columns(1)
+    twin.partial_fit(X[:1], [7]).add_columns(1)
+    assert pickle.dumps(model) == pickle.dumps(twin)
+    assert sorted(model.classes_) == [0, 1, 7]
+
+
+def test_rows_that_cannot_be_kept_leave_the_model_as_it_was(monkeypatch):
+    X, y = small_stream()
+    model = AMRC(features="linear").partial_fit(X, y)
+    before = pickle.dumps(model)
+
+    def out_of_memory(pending, row, keys):
+        raise MemoryError("no memory for a row")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PendingRows, "_insert", out_of_memory)
+        with pytest.raises(MemoryError):
+            model.observe(100.0 * X[:3])
     assert pickle.dumps(model) == before
-    assert model.n_features_in_ == 3
-    assert sorted(model.classes_) == [0, 1]
 
 
 @pytest.mark.parametrize("name", MODELS)

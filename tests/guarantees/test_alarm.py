@@ -205,7 +205,7 @@ def test_altered_files_are_refused(name, place, value):
 
 def test_older_files_have_no_alarm():
     watch = ErrorAlarm(tolerated=0.1)
-    check_saved({}, watch, version=3)
+    check_saved({}, watch, version=2)
     watch.restore({})
     assert watch.alarm is None
 

@@ -159,7 +159,7 @@ def test_grouping_saving_and_classes_that_join_do_not_matter(seed, sizes):
         parts.update(predicted[place : place + size], labels[place : place + size])
         place += size
         saved, parts = parts.state(), ErrorIntervals(4)
-        check_saved(saved, parts, version=4)
+        check_saved(saved, parts, version=3)
         parts.restore(saved)
     assert all(np.array_equal(array, parts.state()[name]) for name, array in whole.state().items())
     whole.add_classes(2)
@@ -169,16 +169,16 @@ def test_grouping_saving_and_classes_that_join_do_not_matter(seed, sizes):
 
 def test_older_files_have_no_counts_and_altered_ones_are_refused():
     intervals = ErrorIntervals(2)
-    check_saved({}, intervals, version=3)
+    check_saved({}, intervals, version=2)
     intervals.restore({})
     assert math.isnan(intervals.overall().error)
     altered = intervals.state()
     altered["totals"][1] = 1
     with pytest.raises(CheckpointError, match="at most as many mistakes as rows"):
-        check_saved(altered, intervals, version=4)
+        check_saved(altered, intervals, version=3)
     altered["totals"][0], altered["blocks"][0, 0] = 5, 11
     with pytest.raises(CheckpointError, match="from 0 to 10"):
-        check_saved(altered, intervals, version=4)
+        check_saved(altered, intervals, version=3)
 
 
 def test_the_state_does_not_grow():

@@ -253,8 +253,7 @@ class EnsembleLearner:
             arrays = X, Z, members, schemes, h
             values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
             parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
-            rows = [PendingRow(*row, *rest) for row, *rest in parts]
-        self._pending.add(rows)
+            self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
 
     def _statements_on(self, h: Matrix) -> list[RowStatements | None]:
         """Return what is said of each row with these probabilities; nothing before any class is known."""
