@@ -326,12 +326,12 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
 
     @property
     def _current(self) -> Self:
-        """The published copy of the model, which does not change while it is used; raises NotFittedError."""
-        model: Self | None = getattr(self, "_published", None)
-        if model is None or model._learner.n_classes == 0:
-            check_is_fitted(self)
-            model = self._published  # another thread has learned the first row in this moment
-        return model
+        """The copy of the model for readers, which does not change while it is used; raises NotFittedError."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises, unless another thread has learned the first row in this moment
+        if self._is_stale:
+            self._refresh()
+        return self._published
 
     @property
     def _fitted(self) -> Learner:
@@ -340,8 +340,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there is a class to predict; scikit-learn calls this."""
-        model: Self | None = getattr(self, "_published", None)
-        return model is not None and model._learner.n_classes > 0
+        return hasattr(self, "_learner") and self._learner.n_classes > 0
 
     @property
     def classes_(self) -> LabelArray:

@@ -4,6 +4,7 @@ import os
 import threading
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,11 @@ from driftline.errors import CheckpointError, ConfigError
 from driftline.types import LabelArray, Matrix
 from driftline.utils.validation import checked_notes
 
+READER_WAIT = 0.001
+"""Seconds after which a thread that waits for a copy of the model looks whether another thread has made one."""
+UNSAVED = ("_learning", "_published", "_is_stale", "_is_read", "_n_published")
+"""Attributes that are neither pickled nor copied: the lock, and the copy for readers."""
+
 
 class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier whose models can be saved, copied and read by several threads."""
@@ -33,7 +39,13 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     _learner: Learner
     """The learner, which only a thread that holds `_lock` may use."""
     _published: Self
-    """A copy of the model for all that only reads: nothing changes it, and learning replaces it."""
+    """A copy of the model for all that only reads, which nothing changes; it is made when it is asked for."""
+    _is_stale = True
+    """Whether the model has changed since that copy was made."""
+    _n_published = 0
+    """Number of copies made."""
+    _is_read = False
+    """Whether a thread waits for a copy; then the thread that learns makes one when it has learned a batch."""
     _also_reads: "tuple[type[SavedClassifier], ...]" = ()
     """Other classes whose files `load` reads."""
 
@@ -54,9 +66,32 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         raise ConfigError(f"{type(self).__name__} cannot add columns to those of the first call")
 
     def _replace_learner(self, learner: Learner, **attributes: Any) -> None:
-        """Set the learner and the attributes that belong to it, and publish a copy for readers, all at once."""
-        published = copy_with(self, **attributes | {"_learner": learner.snapshot(), "_published": None})
-        self.__dict__.update(attributes, _learner=learner, _published=published)
+        """Set the learner and the attributes that belong to it, all at once; the lock must be held."""
+        self.__dict__.update(attributes, _learner=learner, _is_stale=True)
+        if self._is_read:
+            with suppress(MemoryError):  # the rows are learned; the reader will try again
+                self._publish()
+
+    def _publish(self) -> None:
+        """Make a copy of the model for readers; the lock must be held."""
+        published = copy_with(self, _learner=self._learner.snapshot(), _published=None)
+        self.__dict__.update(_published=published, _is_stale=False, _is_read=False, _n_published=self._n_published + 1)
+
+    def _refresh(self) -> None:
+        """Wait for a copy of the model that has all rows learned before this call; make it if no thread learns.
+
+        A copy costs more than many a prediction, so none is made for rows that nobody asks about in between.
+        """
+        n_before = self._n_published
+        while self._n_published == n_before:
+            self._is_read = True
+            if self._lock.acquire(timeout=READER_WAIT):
+                try:
+                    if self._is_stale:
+                        self._publish()
+                    return
+                finally:
+                    self._lock.release()
 
     @property
     def _lock(self) -> Any:  # the type of a reentrant lock has no public name
@@ -145,7 +180,7 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes to pickle or copy: an independent copy of the learner, and no lock."""
         with self._lock:
-            state = {name: value for name, value in vars(self).items() if name not in ("_learning", "_published")}
+            state = {name: value for name, value in vars(self).items() if name not in UNSAVED}
             if "_learner" in state:
                 state["_learner"] = independent_copy(self._learner)
         return state
