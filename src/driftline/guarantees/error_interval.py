@@ -39,6 +39,11 @@ class ErrorInterval:
         """Share of the rows that were predicted wrongly; NaN without rows."""
         return self.n_wrong / self.n_rows if self.n_rows else math.nan
 
+    def __str__(self) -> str:
+        if not self.n_rows:
+            return "no rows"
+        return f"{self.error:.1%} of {self.n_rows:,} rows wrong, between {self.low:.1%} and {self.high:.1%}"
+
 
 def error_interval(n_rows: int, n_wrong: int, delta: float = 0.05) -> ErrorInterval:
     """Return the error of the rows so far, with limits that may be looked at after every row.
@@ -73,6 +78,8 @@ def error_interval(n_rows: int, n_wrong: int, delta: float = 0.05) -> ErrorInter
     >>> interval = error_interval(n_rows=1000, n_wrong=90)
     >>> interval.error, round(interval.low, 3), round(interval.high, 3)
     (0.09, 0.061, 0.126)
+    >>> print(interval)
+    9.0% of 1,000 rows wrong, between 6.1% and 12.6%
     """
     rows = checked_count("n_rows", n_rows, int(MOST_COUNTED))
     return interval_with_share(rows, checked_count("n_wrong", n_wrong, rows), delta, 1.0)

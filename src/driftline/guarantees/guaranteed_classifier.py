@@ -135,13 +135,15 @@ class GuaranteedClassifier:
             return tracker.intervals.of_prediction(self._position("predicted", predicted), share)
         return tracker.intervals.overall(share)
 
-    def answered_error(self, error: Any = None, delta: float | None = None) -> ErrorInterval:
+    def answered_error(self, error: Any = None, *, predicted: Any = None, delta: float | None = None) -> ErrorInterval:
         """Return the error among the rows that `decide` answered, with an interval that may be looked at any time.
 
         Parameters
         ----------
         error : float or mapping, optional
             The level, as in `decide`.
+        predicted : optional
+            Only the answers with this label; for a level that differs between labels.
         delta : float, optional
             Probability that the interval ever fails; by default that of `guarantees`.
 
@@ -151,7 +153,11 @@ class GuaranteedClassifier:
             Number of rows answered, mistakes among them, and limits of their error.
         """
         tracker = self._tracker
-        counts = tracker.rows.answer_counts(tracker.guarantees.error_position(error))
+        position = tracker.guarantees.error_position(error)
+        if predicted is not None and not isinstance(tracker.guarantees.errors[position], dict):
+            raise ConfigError("predicted can be given for a level that differs between labels, and this one does not")
+        group = None if predicted is None else self._position("predicted", predicted)
+        counts = tracker.rows.answer_counts(position, group)
         return error_interval(counts.n_answered, counts.n_wrong, tracker.guarantees.delta if delta is None else delta)
 
     @property
