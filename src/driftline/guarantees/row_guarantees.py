@@ -88,9 +88,9 @@ class RowGuarantees:
     -----
     **Decisions.** For each level ε there is a debt D, at first 0. A row is answered only if D < L, with L = 20. The
     label of an answered row changes D by +(1 - ε) if it was wrong and -ε if not; the label of a row on trial does the
-    same, except that D is at most L + 1. D is never less than -L. So over any part of the stream, an answered row
-    raises D by at least (wrong - ε), and a row on trial by at least -ε. With n rows answered, w of them wrong, and k
-    rows on trial,
+    same, except that it does not raise D above L + 1. D is never less than -L. So over any part of the stream, an
+    answered row raises D by at least (wrong - ε), and a row on trial by at least -ε. With n rows answered, w of them
+    wrong, and k rows on trial,
 
         w ≤ ε (n + k) + 2L + 1 in any part of the stream, and w ≤ ε (n + k) + L + 1 from the start on,
 
@@ -102,8 +102,8 @@ class RowGuarantees:
 
     **Sets.** For each share α of missed labels there is a debt D, changed by +(1 - α) if a label was not in its set
     and -α if it was. With D ≥ L, sets hold all known classes; with D ≤ -L, none. So in any part of the stream with n
-    labels (of the class, if each class has its own coverage), of which m were missed and f were the first of their
-    class,
+    labels (of the class, if each class has its own coverage), of which m were missed and f were of a class that was not
+    known when the set was made,
 
         |m - α n| ≤ 2L + 2 + f, and from the start on |m - α n| ≤ L + 1 + f,
 
