@@ -321,6 +321,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
             expected = np.empty(0) if classes is None else np.unique(read_labels(classes, name="classes"))
             rows = read_rows(X).copy()
             if hasattr(self, "_learner"):
+                self._check_unchanged()
                 self._check_expected(expected)
                 check_columns(self, X)
             else:

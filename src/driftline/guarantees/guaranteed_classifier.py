@@ -167,7 +167,7 @@ class GuaranteedClassifier:
 
     def _position(self, name: str, label: Any) -> int:
         labels = self.classes_.tolist()
-        if label not in labels:
+        if np.ndim(label) or label not in labels:
             raise ConfigError(f"{name} must be one of the classes, {', '.join(map(repr, labels[:20]))}; got {label!r}")
         position: int = labels.index(label)
         return position

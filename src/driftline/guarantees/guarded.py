@@ -3,6 +3,7 @@
 import copy
 import inspect
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -124,12 +125,18 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         """
         labels = read_labels(y, n_rows(X))
         known = None if ids is None else read_ids(ids, len(labels)).tolist()
-        if not hasattr(self, "_keeper"):
-            self._start()
-        said = self._statements(X)[2] if self._classes.labels.size else None
-        takes_classes = "classes" in inspect.signature(self.model_.partial_fit).parameters
-        self.model_.partial_fit(X, y, **({"classes": classes} if takes_classes and classes is not None else {}))
-        self._add_classes([*getattr(self.model_, "classes_", []), *labels.tolist()])
+        before, is_first = self.__dict__.copy(), not hasattr(self, "_keeper")
+        try:
+            if is_first:
+                self._start()
+            self._classes.check(labels)
+            said = self._statements(X)[2] if self._classes.labels.size else None
+            self._let_model_learn(X, y, classes)
+        except BaseException:
+            if is_first:
+                self.__dict__ = before
+            raise
+        self._add_classes(labels.tolist())
         positions = np.array([self._classes.position(label) for label in labels.tolist()])
         if known is None and said is not None:
             self._keeper.learn_rows(said, positions)
@@ -207,11 +214,19 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
     def _probabilities(self, X: Any) -> tuple[Labels, Matrix]:
         """Return the position of the predicted label for each row, and the probability of each class."""
         check_is_fitted(self)
-        predicted = np.array([self._classes.position(label) for label in np.asarray(self.model_.predict(X)).tolist()])
+        labels = np.asarray(self.model_.predict(X)).tolist()
+        predicted = np.array([self._classes.position(label) for label in labels], np.int64)
         h = np.zeros((len(predicted), len(self._classes.labels)))
+        unknown = np.flatnonzero(predicted == h.shape[1])
+        if unknown.size:
+            raise DataError(
+                f"the model predicted {labels[unknown[0]]!r} for row {unknown[0]}, which is none of its classes, "
+                f"{self._classes.labels.tolist()[:20]}; let it learn a row of that class first"
+            )
         if hasattr(self.model_, "predict_proba"):
             columns = [self._classes.position(label) for label in np.asarray(self.model_.classes_).tolist()]
-            h[:, columns] = np.clip(np.nan_to_num(self.model_.predict_proba(X)), 0.0, 1.0)
+            with suppress(ConfigError, NotImplementedError):  # adapters, for models without probabilities
+                h[:, columns] = np.clip(np.nan_to_num(self.model_.predict_proba(X)), 0.0, 1.0)
         says_nothing = h.sum(axis=1) == 0.0
         h[says_nothing, predicted[says_nothing]] = 1.0
         return predicted, h
@@ -254,12 +269,16 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         self._classes = ClassList(np.empty(0))
         self._waiting: OrderedDict[Any, tuple[int, RowStatements]] = OrderedDict()
         self._n_labels = self.n_expired_ = 0
-        self._add_classes(list(getattr(self.model_, "classes_", [])))
+        self._add_classes([])
+
+    def _let_model_learn(self, X: Any, y: Any, classes: Any) -> None:
+        takes_classes = classes is not None and "classes" in inspect.signature(self.model_.partial_fit).parameters
+        self.model_.partial_fit(X, y, **({"classes": classes} if takes_classes else {}))
 
     def _add_classes(self, labels: list[Any]) -> None:
-        """Add the labels that are not known yet."""
+        """Add the classes of the model and the labels that are not known yet."""
         before = len(self._classes.labels)
-        for label in np.asarray(labels).tolist():
+        for label in [*np.asarray(getattr(self.model_, "classes_", [])).tolist(), *labels]:
             self._classes = self._classes.with_label(label)
         added = len(self._classes.labels) - before
         if added:

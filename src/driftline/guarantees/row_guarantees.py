@@ -35,6 +35,8 @@ FIRST_ERROR = 0.3
 """The error assumed before the first label."""
 MAX_WEIGHTED = 1e15
 """Largest sum of weights of rows: of `MAX_WEIGHT` each, no more than 50,000 count."""
+MAX_DEBT = 1e7
+"""No debt becomes so large: it exceeds `LIMIT` by mistakes of rows that waited, and of classes not known, alone."""
 MAX_LOG_FACTOR = 20.0
 """No logarithm of a factor of a margin becomes so large."""
 FIRST_WEIGHTS = (0.0, 1.0, 0.0, 0.0, 0.0)
@@ -101,9 +103,9 @@ class RowGuarantees:
     -----
     **Decisions.** For each level ε there is a debt D, at first -5. A row is answered only if D < L, with L = 20. The
     label of an answered row changes D by +(1 - ε) if it was wrong and -ε if not; the label of a row on trial does the
-    same, except that D is at most L + 1. D is never less than -L. So over any part of the stream, an answered row
-    raises D by at least (wrong - ε), and a row on trial by at least -ε. With n rows answered, w of them wrong, and k
-    rows on trial,
+    same, except that it does not raise D above L + 1. D is never less than -L. So over any part of the stream, an
+    answered row raises D by at least (wrong - ε), and a row on trial by at least -ε. With n rows answered, w of them
+    wrong, and k rows on trial,
 
         w ≤ ε (n + k) + 2L + 1 in any part of the stream, and w ≤ ε (n + k) + L + 6 from the start on,
 
@@ -115,8 +117,8 @@ class RowGuarantees:
 
     **Sets.** For each share α of missed labels there is a debt D, changed by +(1 - α) if a label was not in its set
     and -α if it was. With D ≥ L, sets hold all known classes; with D ≤ -L, none. So in any part of the stream with n
-    labels (of the class, if each class has its own coverage), of which m were missed and f were the first of their
-    class,
+    labels (of the class, if each class has its own coverage), of which m were missed and f were of a class that was not
+    known when the set was made,
 
         |m - α n| ≤ 2L + 2 + f, and from the start on |m - α n| ≤ L + 1 + f,
 
@@ -274,22 +276,28 @@ class RowGuarantees:
             ),
             "confidence_recent_errors": ArraySpec((2,), low=0.0, high=1.0),
             "confidence_bins": ArraySpec((N_BINS, N_COLUMNS), low=bins_low, high=bins_high),
-            "answers_levels": ArraySpec(answers.levels.shape, low=0.0, high=1.0),
+            "answers_levels": ArraySpec(answers.levels.shape, low=answers.levels[:, :1], high=self._most_allowed()),
             "answers_by_class": ArraySpec(answers.by_class.shape, equals=answers.by_class),
             "answers_seen": ArraySpec(answers.seen.shape, low=0.0, high=MOST_COUNTED),
             "answers_rows": ArraySpec(answers.rows.shape, low=0.0, high=MAX_WEIGHTED),
-            "answers_debts": ArraySpec(answers.debts.shape, low=-LIMIT, high=MOST_COUNTED),
+            "answers_debts": ArraySpec(answers.debts.shape, low=-LIMIT, high=MAX_DEBT),
             "answers_thresholds": ArraySpec(answers.thresholds.shape, low=0.0, high=NO_ROW),
-            "answers_counts": ArraySpec(answers.counts.shape, low=0.0, high=MOST_COUNTED),
+            "answers_counts": _counts(answers.counts.shape),
             "sets_levels": ArraySpec(sets.levels.shape, equals=sets.levels),
             "sets_allows_empty": ArraySpec((1,), equals=sets.allows_empty),
             "sets_class_shares": probabilities(sets.class_shares.shape),
             "sets_rows": ArraySpec(sets.rows.shape, low=0.0, high=MAX_WEIGHTED),
-            "sets_debts": ArraySpec(sets.debts.shape, low=-MOST_COUNTED, high=MOST_COUNTED),
+            "sets_debts": ArraySpec(sets.debts.shape, low=-MAX_DEBT, high=MAX_DEBT),
             "sets_thresholds": ArraySpec(sets.thresholds.shape, low=ALL_LABELS, high=NO_LABEL),
-            "sets_counts": ArraySpec(sets.counts.shape, low=0.0, high=MOST_COUNTED),
+            "sets_counts": _counts(sets.counts.shape),
         }
         return {name: replace(spec, since=3) for name, spec in specs.items()}
+
+    def _most_allowed(self) -> Matrix:
+        """Return the largest share of wrong answers that each level allows: in all, and for any predicted label."""
+        levels = self.parts.answers.levels
+        largest = [max(level.values()) if isinstance(level, dict) else level for level in self.guarantees.errors]
+        return np.where(np.arange(levels.shape[1]) == 0, levels[:, :1], np.array(largest)[:, None])
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned; a file of an earlier version has none of it, and nothing is known."""
@@ -314,6 +322,16 @@ def _grown(array: Any, n: int, axis: int, value: float) -> Any:
     shape = list(array.shape)
     shape[axis] = n
     return np.append(array, np.full(shape, value), axis=axis)
+
+
+def _counts(shape: tuple[int, ...]) -> ArraySpec:
+    """Return the description of counts: rows, mistakes among them, and others."""
+
+    def are_possible(array: Any) -> bool:
+        return bool(np.all(array == np.floor(array)) and np.all(array[..., 1] <= array[..., 0]))
+
+    meaning = "are whole numbers, with at most as many mistakes as rows"
+    return ArraySpec(shape, low=0.0, high=MOST_COUNTED, condition=are_possible, meaning=meaning)
 
 
 def _is_covariance(array: Any) -> bool:

@@ -137,7 +137,7 @@ def _share(name: str, value: Any) -> float:
 def _position(name: str, level: Any, levels: tuple[Any, ...]) -> int:
     if level is None:
         return 0
-    if level not in levels:
+    if not isinstance(level, float | int | Mapping) or level not in levels:
         known = ", ".join(map(str, levels))
         raise ConfigError(
             f"{name} must be one of the levels that the model follows, {known}; got {level!r}: "

@@ -214,8 +214,11 @@ def learn_decisions(t: int, is_right: float, weight: float, said: RowStatements,
         level, counts = answers.levels[e, group], answers.counts[e, group]
         decision = said.decisions[t, e]
         if decision != HANDED_OVER:
-            debt = max(answers.debts[e, group] + 1.0 - is_right - level, -LIMIT)
-            answers.debts[e, group] = min(debt, LIMIT + 1.0) if decision == ON_TRIAL else debt
+            before = answers.debts[e, group]
+            debt = before + 1.0 - is_right - level
+            if decision == ON_TRIAL:  # late labels may have made more debt than that, which is not forgiven
+                debt = min(debt, max(LIMIT + 1.0, before - level))
+            answers.debts[e, group] = max(debt, -LIMIT)
             counts[N_TRIED if decision == ON_TRIAL else N_ANSWERED] += 1.0
             counts[N_WRONG] += 1.0 - is_right if decision == ANSWERED else 0.0
         rows, wrong, debt = answers.rows[0, group], answers.rows[1, group], answers.debts[e, group]
