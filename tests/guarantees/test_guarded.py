@@ -15,8 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 
 from driftline import ConfigError, DataError, baselines
-from driftline.guarantees import Guarantees, Guarded
-from driftline.guarantees import guarded as guarded_module
+from driftline.guarantees import Guarantees, Guarded, waiting_rows
 from helpers.adversaries import FIRST_CREDIT, LIMIT, largest_rise
 from helpers.quick_models import paper, small_stream
 
@@ -342,7 +341,7 @@ def test_late_labels_count_by_what_was_said_when_their_rows_were_observed(sequen
 
 
 def test_above_the_limit_the_oldest_rows_are_given_up(monkeypatch):
-    monkeypatch.setattr(guarded_module, "MAX_WAITING", 10)
+    monkeypatch.setattr(waiting_rows, "MAX_WAITING", 10)
     model = Guarded(FirstColumn()).partial_fit([[0.0], [1.0]], [0, 1]).observe(np.zeros((15, 1)), ids=range(15))
     assert (model.n_waiting_, model.n_expired_) == (10, 5)
     assert model.partial_fit(np.zeros((2, 1)), [0, 0], ids=[4, 5]).n_waiting_ == 9

@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-from collections import OrderedDict
 from contextlib import suppress
 from typing import Any, Self
 
@@ -17,13 +16,12 @@ from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
 from driftline.guarantees.settings import Guarantees, checked_guarantees
 from driftline.guarantees.statement_arrays import joined, row_of
 from driftline.guarantees.tracker import GuaranteeTracker
+from driftline.guarantees.waiting_rows import WaitingRows
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix
 from driftline.utils.validation import read_ids, read_labels, whole_number
 
-MAX_WAITING = 100_000
-"""Largest number of observed rows that wait for their labels; if there are more, the oldest are given up."""
-STATE = ("model_", "_keeper", "_classes", "_waiting", "_n_labels", "n_expired_")
+STATE = ("model_", "_keeper", "_classes", "_waiting")
 """Attributes that `partial_fit` sets."""
 
 
@@ -142,7 +140,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
             self._keeper.learn_rows(said, positions)
         elif known is not None:
             self._count_observed(known, said, positions)
-        self._expire(len(labels))
+        self._waiting.count_labels(len(labels))
         return self
 
     def observe(self, X: Any, ids: Any) -> Self:
@@ -162,13 +160,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         """
         known = read_ids(ids, n_rows(X)).tolist()
         check_is_fitted(self)
-        if len(set(known)) < len(known) or not self._waiting.keys().isdisjoint(known):
-            raise DataError("ids must be different from each other and from those that wait for their labels")
-        said = self._statements(X)[2]
-        for t, each in enumerate(known):
-            self._waiting[each] = self._n_labels, row_of(said, t)
-        while len(self._waiting) > MAX_WAITING:
-            self._give_up_oldest()
+        self._waiting.add(known, self._statements(X)[2])
         return self
 
     def acknowledge_alarm(self) -> None:
@@ -252,6 +244,12 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         check_is_fitted(self)
         return len(self._waiting)
 
+    @property
+    def n_expired_(self) -> int:
+        """Number of observed rows that were given up."""
+        check_is_fitted(self)
+        return self._waiting.n_expired
+
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there is a class to predict; scikit-learn calls this."""
         return hasattr(self, "_keeper") and bool(self._classes.labels.size)
@@ -261,14 +259,13 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
     def _start(self) -> None:
         """Build what is needed, at the first call."""
         guarantees = checked_guarantees(self.guarantees)
-        whole_number("expire_after_labels", self.expire_after_labels, at_least=1)
+        n_labels = whole_number("expire_after_labels", self.expire_after_labels, at_least=1)
         if not hasattr(self.model, "partial_fit") or not hasattr(self.model, "predict"):
             raise ConfigError(f"model must have predict and partial_fit; got {self.model!r:.200}")
         self.model_ = copy.deepcopy(self.model) if _is_fitted(self.model) else clone(self.model)
         self._keeper = GuaranteeTracker(guarantees)
         self._classes = ClassList(np.empty(0))
-        self._waiting: OrderedDict[Any, tuple[int, RowStatements]] = OrderedDict()
-        self._n_labels = self.n_expired_ = 0
+        self._waiting = WaitingRows(n_labels)
         self._add_classes([])
 
     def _let_model_learn(self, X: Any, y: Any, classes: Any) -> None:
@@ -287,27 +284,13 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
 
     def _count_observed(self, ids: list[Any], said: RowStatements | None, positions: Labels) -> None:
         """Count what was said of rows when they were observed; of the others, what was said just now."""
-        rows = [
-            self._waiting.pop(each)[1] if each in self._waiting else None if said is None else row_of(said, t)
-            for t, each in enumerate(ids)
-        ]
+        rows = [self._waiting.take(each) for each in ids]
+        if said is not None:
+            rows = [row_of(said, t) if row is None else row for t, row in enumerate(rows)]
         kept = [t for t, row in enumerate(rows) if row is not None]
         if kept:
             whole = joined([rows[t] for t in kept], len(self._classes.labels), self._keeper.guarantees)
             self._keeper.learn_rows(whole, positions[kept])
-
-    def _expire(self, n_labels: int) -> None:
-        """Count labels, and give up the rows that have waited for too many."""
-        self._n_labels += n_labels
-        while self._waiting:
-            oldest = next(iter(self._waiting.values()))[0]
-            if self._n_labels - oldest < self.expire_after_labels:
-                break
-            self._give_up_oldest()
-
-    def _give_up_oldest(self) -> None:
-        self._waiting.popitem(last=False)
-        self.n_expired_ += 1
 
 
 def n_rows(X: Any) -> int:

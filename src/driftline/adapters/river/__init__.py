@@ -1,6 +1,7 @@
-"""River's classifiers with driftline's interface, and AMRC as a River classifier.
+"""River's classifiers with driftline's interface; and AMRC, and guarantees for any classifier, in River's.
 
-Importing `AMRC` needs River, because it is a subclass of a River class; the rest can be imported without River.
+Importing `AMRC` or `Guarded` needs River, because they are subclasses of a River class; the rest can be imported
+without River.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,18 @@ from driftline.adapters.river.classifier import RiverClassifier, constructor
 
 if TYPE_CHECKING:
     from driftline.adapters.river.amrc import AMRC
+    from driftline.adapters.river.guarded import Guarded
 
-__all__ = ["AMRC", "RiverClassifier", "constructor"]
+__all__ = ["AMRC", "Guarded", "RiverClassifier", "constructor"]
 
 
 def __getattr__(name: str) -> Any:
-    if name != "AMRC":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from driftline.adapters.river.amrc import AMRC  # noqa: PLC0415  # an extra may be missing
+    if name == "AMRC":
+        from driftline.adapters.river.amrc import AMRC  # noqa: PLC0415  # an extra may be missing
 
-    return AMRC
+        return AMRC
+    if name == "Guarded":
+        from driftline.adapters.river.guarded import Guarded  # noqa: PLC0415
+
+        return Guarded
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
