@@ -57,6 +57,9 @@ def _use_all_methods(model: Any, n_classes: int) -> None:
     model.predict(X)  # numba compiles kernels for arrays that are read-only separately
     if hasattr(model, "predict_proba"):
         model.predict_proba(X)
+    if hasattr(model, "decide"):
+        model.decide(X)
+        model.error_interval()
     if hasattr(model, "observe"):
         model.observe(X[:2]).partial_fit(X[:2], y[:2])
         model.drift()
