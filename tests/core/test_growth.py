@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from driftline import AMRC, baselines
+from driftline import AMRC, DataError, baselines
 from driftline.core.state import independent_copy
 from helpers.quick_models import KINDS, assert_same, baseline, paper, small_stream
 
@@ -130,3 +130,12 @@ def test_a_copy_of_a_learner_and_the_original_learn_without_each_other(name):
     twin._learner = copied
     twin.partial_fit(X[30:], y[30:])
     assert_same(model, twin)
+
+
+def test_numbers_that_are_kept_as_objects_are_numbers():
+    """No type of NumPy has all of these labels."""
+    model = AMRC(features="linear").partial_fit([[0.0], [1.0]], [2**60 + 1, 7]).partial_fit([[2.0]], [3.0])
+    assert model.classes_.dtype == object
+    assert model.partial_fit([[0.0], [1.0]], [2**60 + 1, 7]).classes_.tolist() == [2**60 + 1, 7, 3.0]
+    with pytest.raises(DataError, match="use one kind of label"):
+        model.partial_fit([[0.0]], ["7"])

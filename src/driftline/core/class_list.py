@@ -27,7 +27,7 @@ class ClassList:
 
     def check(self, labels: LabelArray) -> None:
         """Raise DataError if labels do not fit the known classes: text among numbers, or numbers among text."""
-        if self.labels.size and labels.size and (self.labels.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
+        if self.labels.size and labels.size and _are_numbers(self.labels) != _are_numbers(labels):
             raise DataError(
                 f"labels are {labels.dtype} such as {labels.tolist()[0]!r}, and the classes so far {self.labels.dtype} "
                 f"such as {self.labels.tolist()[0]!r}; use one kind of label throughout"
@@ -68,6 +68,12 @@ class ClassList:
         if labels.ndim != 1 or labels.tolist() != values or len(set(values)) < len(values):
             raise CheckpointError(f"its 'classes' are not different labels of the type {kind[:50]!r}")
         return cls(labels)
+
+
+def _are_numbers(labels: LabelArray) -> bool:
+    """Return whether labels are numbers; numbers of different types may be kept as objects."""
+    kind = labels.dtype.kind
+    return kind in "biuf" or (kind == "O" and all(isinstance(label, bool | int | float) for label in labels.tolist()))
 
 
 def _labels_of_type(values: list[Any], kind: str) -> LabelArray:
