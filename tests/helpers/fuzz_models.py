@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from driftline import AMRC, CheckpointError, PaperAMRC, baselines
+from driftline.guarantees import Guarantees
 from driftline.registry import load_model
 from driftline.types import Status
 from helpers.model_files import read_model_file
@@ -46,8 +47,10 @@ def small_baseline(name):
 
 QUICK = {"n_iterations": 20, "n_subgradients": 8, "label_window": 30}
 SMALL = {"budget": 5, "n_components": 3, "window": 4, "max_experts": 4, "period": 10}
+BY_CLASS = Guarantees(({0: 0.1, 1: 0.3}, 0.2), (0.9, 0.6), tolerated=0.5, per_class=True, allows_empty=False)
 KINDS_OF_MODELS = {
     "amrc": lambda: AMRC(features="linear"),
+    "amrc-by-class": lambda: AMRC(features="linear", guarantees=BY_CLASS),
     "amrc-fourier": lambda: AMRC(n_components=3, deterministic=False),
     "paper": lambda: PaperAMRC(n_components=3, scaling="running", **QUICK),
     "paper-file": lambda: PaperAMRC(features="linear", scaling="file", order=2, label_variance="sample", **QUICK),
@@ -64,6 +67,7 @@ def begun_models():
     for name, model in models.items():
         model.partial_fit(X, y, timestamps=np.arange(60.0) if name in ("amrc", "paper") else None)
     models["amrc"].add_columns(1).observe(np.pad(X[:4], ((0, 0), (0, 1)), constant_values=np.nan))
+    models["amrc-by-class"].observe(X[:4], ids=["a", "b", 3, 4.5])
     return models
 
 
@@ -121,6 +125,34 @@ def check_figures(model, X):
         members = model.members_
         assert ((members["weight"] >= 0) & (members["weight"] <= 1)).all()
         assert ((members["bound"] >= 0) & (members["bound"] <= 1)).all()
+        check_guarantees(model, X)
+
+
+def check_guarantees(model, X):
+    """Assert that all that is said of rows and of the past is in its range, and that it can be said."""
+    guarantees = model._learner.tracker.guarantees
+    for array in (model.predict_confidence(X), model.predict_bound(X)):
+        assert ((array >= 0) & (array <= 1)).all(), array
+    for error in guarantees.errors:
+        decided = model.decide(X, error)
+        assert np.isin(decided.data, model.classes_).all()
+        check_interval(model.answered_error(error))
+    for coverage in guarantees.coverages:
+        sets = model.predict_set(X, coverage)
+        assert sets.shape == (len(X), len(model.classes_))
+        assert guarantees.allows_empty or sets.any(axis=1).all()
+    check_interval(model.error_interval())
+    check_interval(model.error_interval(last=100))
+    for label in model.classes_.tolist():
+        check_interval(model.error_interval(label=label))
+        check_interval(model.error_interval(predicted=label))
+    if model.alarm_ is not None:
+        assert 0 <= model.alarm_.error <= 1, model.alarm_
+
+
+def check_interval(interval):
+    assert 0 <= interval.n_wrong <= interval.n_rows, interval
+    assert 0 <= interval.low <= interval.high <= 1, interval
 
 
 def run_child(seed, first, n_files, folder):
