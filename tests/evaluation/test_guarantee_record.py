@@ -14,6 +14,7 @@ from driftline import AMRC
 from driftline.errors import ConfigError
 from driftline.evaluation import evaluate, guarantee_record, read_records
 from driftline.evaluation.guarantee_record import GuaranteeRecord, StatedRows
+from driftline.evaluation.model_adapters import adapt_model
 from driftline.evaluation.records import TIMINGS
 from driftline.evaluation.run_checkpoint import FILE_NAME
 from driftline.guarantees import Alarm, AlarmKind, ErrorAlarm, Guarantees
@@ -146,6 +147,22 @@ def test_without_probabilities_the_predicted_label_has_all_of_it():
     said = [record.state_then_learn(each, COLUMNS) for record, each in zip(records, given, strict=True)]
     assert same(said[0], said[1])
     assert same(said[0], said[2])
+
+
+@pytest.mark.parametrize("classes", [[0, 1, 2], [2, 1, 0, 5]])
+def test_probabilities_of_scikit_learn_are_those_before_each_label(classes):
+    X, y = growing_stream(60)
+    model, stream = GaussianNB(), ArrayStream(X, y)
+    adapter = adapt_model(model, np.unique(classes))
+    (block,) = stream.blocks()
+    answers = adapter.prequential(block)
+    other = GaussianNB().partial_fit(X[:1], y[:1], classes=np.unique(classes))
+    for t in range(1, 60):
+        h = np.nan_to_num(other.predict_proba(X[t : t + 1]))[0]
+        assert np.array_equal(answers.probabilities[t], h)
+        assert answers.label_probabilities[t] == h[y[t]]
+        other.partial_fit(X[t : t + 1], y[t : t + 1])
+    assert adapter.classes.tolist() == np.unique(classes).tolist()
 
 
 def test_a_label_of_a_new_class_is_covered_by_no_set():
