@@ -246,6 +246,7 @@ class Predictions:
         predict_seconds: Vector,
         learn_seconds: Vector,
         label_probabilities: Vector | None = None,
+        probabilities: Matrix | None = None,
     ) -> "Predictions":
         """Return the predictions of a classifier without bounds, and with or without probabilities."""
         n = len(labels)
@@ -253,7 +254,7 @@ class Predictions:
         return cls(
             predicted=predicted,
             labels=labels,
-            probabilities=np.zeros((n, 0)),
+            probabilities=np.zeros((n, 0)) if probabilities is None else probabilities,
             label_probabilities=unknown if label_probabilities is None else label_probabilities,
             bounds=unknown,
             statuses=np.full(n, None),

@@ -48,6 +48,8 @@ def test_predictions_are_those_of_capymoas_own_loop(n_classes):
     predictions, given = zip(*progressive(X, y, n_classes), strict=True)
     assert answers.predicted.tolist() == list(predictions)
     assert np.allclose(answers.label_probabilities, given)
+    assert np.array_equal(answers.probabilities[np.arange(300), y], answers.label_probabilities)
+    assert np.allclose(answers.probabilities.sum(axis=1), 1.0)
     assert model.n_missing_ == 43
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1.0)
 

@@ -119,6 +119,21 @@ def test_probabilities_are_of_all_classes_and_sum_to_one():
     assert np.array_equal(model.classes_[h.argmax(axis=1)], model.predict(X))
 
 
+@pytest.mark.parametrize("announced", [[0, 1, 2], None])
+def test_each_prediction_has_the_probabilities_of_all_classes(announced):
+    X, y = small_stream(n_steps=100, n_classes=3)
+    y[:20] = np.where(y[:20] == 2, 1, y[:20])  # the third class occurs late
+    model = RiverClassifier(naive_bayes.GaussianNB())
+    answers = model.prequential(X, y, classes=announced)
+    columns = np.argmax(y[:, None] == model.classes_, axis=1)
+    assert answers.probabilities.shape == (100, 3)
+    assert np.array_equal(answers.probabilities[np.arange(100), columns], answers.label_probabilities)
+    assert np.allclose(answers.probabilities[1:].sum(axis=1), 1.0)
+    without = RiverClassifier(MODELS["no probabilities"]()).prequential(X, y, classes=[0, 1, 2])
+    assert not without.probabilities.any()
+    assert np.isnan(without.label_probabilities[1:]).all()
+
+
 def test_a_model_without_probabilities_says_so():
     X, y = small_stream()
     model = RiverClassifier(MODELS["no probabilities"]()).fit(X, y)

@@ -29,6 +29,7 @@ def test_the_table_is_there_for_programs(folder, command, model):
     assert [row["surprise"] for row in record["drift"]] == table["surprise"].tolist()
     assert {row["feature"] for row in record["drift"]} == set(loaded.notes_["columns"])
     assert (record["stream"], record["n_steps"], record["error_bound"]) == ("my", 300, loaded.error_bound_)
+    assert record["bound_is_informative"] is (loaded.error_bound_ < 0.45)
 
 
 def test_as_many_lines_as_wanted_are_shown(folder, command, model):
@@ -42,6 +43,19 @@ def test_a_model_that_does_not_say_what_moves_is_refused(folder, command):
     left = command("explain", "dwm.driftline")
     assert left.code == 2
     assert "contains a DWM, which does not track drift" in left.err
+
+
+def test_a_bound_near_guessing_is_called_uninformative(folder, command):
+    rng, model = np.random.default_rng(0), AMRC(features="linear")
+    model.partial_fit(rng.normal(size=(400, 2)), rng.integers(0, 2, 400))
+    model.save("chance.driftline")
+    record = json.loads(command("explain", "chance.driftline", "--json", "-").out)
+    assert record["error_bound"] >= 0.45
+    assert record["bound_is_informative"] is False
+    text = " ".join(command("explain", "chance.driftline").out.split())
+    assert "bounded by" not in text
+    if record["bound_status"] == "ok":
+        assert "The bound on the error of the next step is uninformative: it is hardly better than guessing." in text
 
 
 def test_a_bound_above_that_of_guessing_is_called_useless(folder, command):

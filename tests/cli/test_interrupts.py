@@ -47,7 +47,7 @@ def test_an_interrupted_command_exits_with_130(folder, command, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("driftline.cli.run.create", interrupted)
+    monkeypatch.setattr("driftline.cli.run.create_model", interrupted)
     assert command("run", "my.csv", "--label", "class").code == 130
 
 
@@ -55,6 +55,6 @@ def test_an_unexpected_error_is_not_hidden(folder, command, monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("driftline.cli.run.create", broken)
+    monkeypatch.setattr("driftline.cli.run.create_model", broken)
     with pytest.raises(ZeroDivisionError):
         command("run", "my.csv", "--label", "class")

@@ -22,16 +22,44 @@ def read(text):
     return rows
 
 
-def test_new_rows_get_labels_probabilities_and_the_bound(folder, command, model):
+def test_new_rows_get_labels_and_how_far_they_can_be_trusted(folder, command, model):
     rows = read(command("predict", model, "new.csv").out)
     loaded = AMRC.load(model)
-    assert list(rows[0]) == ["line", "prediction", *(f"p({label})" for label in loaded.classes_), "bound"]
+    shares = [f"p({label})" for label in loaded.classes_]
+    assert list(rows[0]) == ["line", "answer", "prediction", *shares, "confidence", "bound", "set"]
     assert [int(row["line"]) for row in rows] == list(range(2, 22))
     same = _new_rows_as_of_one_stream()
     assert [row["prediction"] for row in rows] == loaded.predict(same).tolist()
     shares = np.array([[float(row[f"p({label})"]) for label in loaded.classes_] for row in rows])
     assert np.allclose(shares, loaded.predict_proba(same), atol=1e-6)
-    assert np.allclose([float(row["bound"]) for row in rows], loaded.error_bound_, rtol=1e-5)
+    assert np.allclose([float(row["bound"]) for row in rows], loaded.predict_bound(same), rtol=1e-5)
+    assert np.allclose([float(row["confidence"]) for row in rows], loaded.predict_confidence(same), rtol=1e-5)
+    assert [row["answer"] for row in rows] == [label or "" for label in loaded.decide(same).tolist()]
+    sets = ["|".join(loaded.classes_[members]) for members in loaded.predict_set(same)]
+    assert [row["set"] for row in rows] == sets
+
+
+def test_rows_are_handed_over_at_the_level_that_the_run_was_given(folder, command):
+    n_answers = {}
+    for error in ("0.5", "0.001"):
+        run = ("run", "my.csv", "--label", "class", "--model", "amrc-linear", "--error", error)
+        assert command(*run, "--save", "level.driftline").code == 0
+        rows = read(command("predict", "level.driftline", "new.csv").out)
+        assert all(row["answer"] in ("", row["prediction"]) for row in rows)
+        n_answers[error] = sum(row["answer"] != "" for row in rows)
+    assert n_answers["0.001"] < n_answers["0.5"] == 20
+
+
+def test_sets_are_safe_in_a_spreadsheet_too(folder, command):
+    X, y = RotatingGaussians().sample(60, seed=0)
+    create("amrc-linear").partial_fit(X, np.array(["=1+1", "b"])[y]).save("formula.driftline")
+    (folder / "rows.csv").write_text("\n".join(f"{a},{b}" for a, b in X[:40]))
+    plain = read(command("predict", "formula.driftline", "rows.csv").out)
+    safe = read(command("predict", "formula.driftline", "rows.csv", "--safe-cells").out)
+    assert any(row["set"].startswith("=") for row in plain)
+    for name in ("answer", "prediction", "set"):
+        expected = [f"'{row[name]}" if row[name].startswith("=") else row[name] for row in plain]
+        assert [row[name] for row in safe] == expected
 
 
 def _new_rows_as_of_one_stream():
@@ -62,7 +90,9 @@ def test_parquet_has_the_same_columns(folder, command, model):
     assert table.column_names == list(rows[0])
     assert table["prediction"].to_pylist() == [row["prediction"] for row in rows]
     assert np.allclose(table["p(still)"].to_numpy(), [float(row["p(still)"]) for row in rows], atol=1e-6)
-    assert len(set(table["bound"].to_pylist())) == 1
+    assert np.allclose(table["bound"].to_numpy(), [float(row["bound"]) for row in rows], atol=1e-6)
+    assert ["|".join(labels) for labels in table["set"].to_pylist()] == [row["set"] for row in rows]
+    assert [label or "" for label in table["answer"].to_pylist()] == [row["answer"] for row in rows]
 
 
 def test_a_classifier_without_bounds_has_no_column_for_them(folder, command):

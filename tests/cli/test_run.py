@@ -13,6 +13,7 @@ import pytest
 import driftline
 from driftline import AMRC
 from driftline.evaluation import Summary, evaluate, timeline
+from driftline.guarantees import Guarantees
 from driftline.registry import create
 from driftline.streams import load, open_stream
 
@@ -25,7 +26,12 @@ def test_a_run_says_in_sentences_and_figures_what_happened(folder, command):
     assert left.err == ""
     summary = evaluate(create("amrc-linear"), open_stream("my.csv", "class"), progress=False).summary
     shown = " ".join(left.out.split())
-    assert f"error {summary.error:.1%} (majority {summary.majority_error:.1%}" in shown
+    low, high = summary.error_interval
+    assert (
+        f"error {summary.error:.1%}, between {low:.1%} and {high:.1%} (majority {summary.majority_error:.1%}" in shown
+    )
+    assert f"answers {summary.answered:.1%} of the rows" in shown
+    assert f"contain the true one in {summary.set_coverage:.1%} of rows (90% asked for)" in shown
     assert f"{summary.error:.1%}" in shown.split("AMRC on my")[0]  # in the sentences too
     assert max(map(len, left.out.splitlines())) <= 100
 
@@ -51,6 +57,29 @@ def test_figures_for_programs_are_those_of_an_evaluation(folder, command):
     assert record["finished"] is True
     assert record["versions"]["driftline"] == driftline.__version__
     assert record["command"].startswith("driftline run my.csv --label class")
+
+
+def test_levels_are_followed_shown_and_kept_in_the_saved_model(folder, command):
+    levels = ("--error", "0.2", "--coverage", "0.8", "--tolerated", "0.02")
+    left = command("run", "my.csv", *LINEAR, *levels, "--json", "my.json", "--save", "my.driftline")
+    assert left.code == 0
+    assert "(20% allowed)" in " ".join(left.out.split())
+    record = json.loads((folder / "my.json").read_text())
+    assert (record["error_level"], record["coverage_level"]) == (0.2, 0.8)
+    assert record["alarms"][0]["kind"] == "tolerated"
+    kept = AMRC.load("my.driftline").guarantees
+    assert kept == Guarantees(errors=(0.2, 0.05, 0.01, 0.02, 0.1), coverages=(0.8, 0.9, 0.95, 0.99), tolerated=0.02)
+    assert record["parameters"]["guarantees"]["tolerated"] == 0.02
+    assert command("run", "my.csv", "--label", "class", "--model", "dwm", *levels).code == 0
+
+
+@pytest.mark.parametrize("subcommand", ["run", "compare"])
+@pytest.mark.parametrize("option", ["--error", "--coverage", "--tolerated"])
+@pytest.mark.parametrize("value", ["0", "1", "5", "-0.1", "nan"])
+def test_a_level_that_is_no_share_is_a_wrong_argument(folder, command, subcommand, option, value):
+    left = command(subcommand, "my.csv", "--label", "class", option, value)
+    assert left.code == 2
+    assert f"{option} must be a share between 0 and 1, such as 0.05 for 5 %; got {value}" in left.err
 
 
 def test_changes_are_told_with_the_columns_behind_them(folder, command):

@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 
 from driftline import CheckpointError, DataError, MissingExtraError, Status
 from driftline.evaluation import read_records, records
+from driftline.evaluation.guarantee_record import StatedRows
 from driftline.evaluation.records import METADATA, RecordWriter, list_record_files
 from driftline.types import Block
 from helpers.predictions import predictions_with_bounds
+
+STATED = ("confidence", "row_bound", "answered", "set_size", "covered")
+"""Columns that version 1 did not have."""
 
 
 def block_of(steps, label_of=lambda step: step % 3):
@@ -19,7 +23,8 @@ def block_of(steps, label_of=lambda step: step % 3):
     bounds = np.where(numbers % 2 == 0, np.nan, numbers)
     statuses = np.array([None if step % 2 == 0 else Status.OK for step in steps], dtype=object)
     answers = predictions_with_bounds(labels, numbers / 1e6, bounds, statuses=statuses)
-    return Block(np.zeros((n, 1)), labels, np.full(n, np.nan)), answers, np.zeros(n, np.int64)
+    block = Block(np.zeros((n, 1)), labels, np.full(n, np.nan))
+    return block, answers, np.zeros(n, np.int64), StatedRows.nothing(n)
 
 
 @settings(max_examples=20)
@@ -98,7 +103,19 @@ def test_labels_keep_their_kind_and_what_there_is_not_is_null(tmp_path, label_of
     assert table["bound"].to_pylist() == [None, 1.0, None, 3.0]
     assert table["status"].to_pylist() == [None, "ok", None, "ok"]
     assert table["time"].null_count == 4
-    assert b'"version": 1' in table.schema.metadata[METADATA]
+    assert all(table[name].null_count == 4 for name in STATED)
+    assert b'"version": 2' in table.schema.metadata[METADATA]
+
+
+def test_records_of_version_1_are_read(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    writer = RecordWriter(tmp_path / "records", {}, 0)
+    writer.add(*block_of(range(4)))
+    writer.flush()
+    (file,) = list_record_files(tmp_path / "records")
+    old = parquet.read_table(file.path).drop_columns(list(STATED))
+    parquet.write_table(old.replace_schema_metadata({METADATA: b'{"version": 1}'}), file.path)
+    assert read_records(tmp_path).equals(old)
 
 
 def test_what_cannot_be_read_is_said(tmp_path, monkeypatch):
@@ -108,7 +125,7 @@ def test_what_cannot_be_read_is_said(tmp_path, monkeypatch):
     writer.add(*block_of([0]))
     writer.flush()
     monkeypatch.setattr(records, "VERSION", 0)
-    with pytest.raises(DataError, match="version 1, and this driftline reads up to 0"):
+    with pytest.raises(DataError, match="version 2, and this driftline reads up to 0"):
         read_records(tmp_path)
     (part,) = (tmp_path / "records").iterdir()
     part.write_bytes(part.read_bytes()[:50])
@@ -153,9 +170,9 @@ def test_whole_numbers_that_come_as_others_are_recorded_as_the_first(tmp_path):
     for folder, labels in {"floats": float, "objects": lambda step: step}.items():
         writer = RecordWriter(tmp_path / folder / "records", {}, 0)
         writer.add(*block_of([0, 1]))
-        block, answers, pending = block_of([2, 3], labels)
+        block, *others = block_of([2, 3], labels)
         kind = object if folder == "objects" else float
-        writer.add(replace(block, labels=block.labels.astype(kind)), answers, pending)
+        writer.add(replace(block, labels=block.labels.astype(kind)), *others)
         writer.flush()
         assert read_records(tmp_path / folder)["label"].to_pylist() == [0, 1, 2, 3]
 

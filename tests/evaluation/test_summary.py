@@ -101,6 +101,9 @@ def test_the_summary_can_be_read(tmp_path):
     assert "error" in text
     assert "7 labels that had not arrived at the end" in text
     assert "of windows of 50 rows" in text
+    assert "(5% allowed)" in text
+    assert "(90% asked for)" in text
+    assert "alarms" in text
     without = str(evaluate(SGDClassifier(), ArrayStream(X, y), progress=False).summary)
     assert "at most" not in without
     short = str(evaluate(plain(**QUICK), ArrayStream(X[:60], y[:60]), progress=False).summary)

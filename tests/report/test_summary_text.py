@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from driftline.errors import ConfigError
 from driftline.evaluation import Change, Comparison, Shift, Summary, Timeline
+from driftline.guarantees import Alarm, AlarmKind
 from driftline.report import ReportEntry, summary_sentences
 from driftline.report.analysis import Analysis
 from driftline.report.formatting import format_mean_bound, format_pair, format_percent, format_points
@@ -70,6 +71,62 @@ def test_a_usual_run_has_four_sentences():
         "bound held in all 36 windows of 500 rows.",
         "The stream changed after row 8,064, when the mean of visibility in class 0 went from 10.1 to 15.9.",
     ]
+
+
+STATED = {
+    "error_interval": (0.18, 0.2),
+    "error_level": 0.05,
+    "answered": 0.861,
+    "answered_error": 0.0491,
+    "coverage_level": 0.9,
+    "set_coverage": 0.9012,
+    "set_size": 1.104,
+}
+ALARM = Alarm(AlarmKind.RISE, 4358, 4331, 100, 15, 0.1, 0.055, (("rain", "wind", 7.0), ("dry", "heat", 4.0)))
+
+
+def test_what_people_act_on_comes_first():
+    first, *others = sentences_of([VISIBILITY], **STATED, alarms=(ALARM,), n_alarms=1)
+    assert "made 3,481 mistakes (19.2%, between 18.0% and 20.0% whenever you look); always" in first
+    assert others[:3] == [
+        "Answering only where it is sure enough, it answers 86.1% of the rows and is wrong in 4.9% of them (5% "
+        "allowed).",
+        "Its sets of labels contain the true one in 90.1% of rows (90% asked for), with 1.10 labels on average.",
+        "An alarm was raised at row 4,358: the error was 15.0% since about row 4,331, and 5.5% before; wind in class "
+        "rain and heat in class dry moved.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "figures", "text"),
+    [
+        (
+            0,
+            {"error_interval": (0.1, 0.15)},
+            "and 15.0% whenever you look without the rows before any class was known)",
+        ),
+        (1, {"answered_error": None, "answered": 0.0}, "It is never sure enough of a row to answer it (5% allowed"),
+        (1, {"error_level": {"fraud": 0.01}}, "4.9% of them (a share for each label allowed)."),
+        (3, {}, "No alarm was raised."),
+        (3, {"alarms": (ALARM,) * 3, "n_alarms": 1_200}, "1,200 alarms were raised, the last at row 4,358: the"),
+        (3, {"alarms": (replace(ALARM, error_before=float("nan"), moved=()),), "n_alarms": 1}, "about row 4,331."),
+    ],
+)
+def test_guarantees_are_told_as_they_are(place, figures, text):
+    assert text in sentences_of(**STATED | figures)[place]
+
+
+def test_a_bound_near_guessing_is_called_uninformative():
+    text = " ".join(sentences_of(mean_bound=0.46))
+    assert "Its bound on the probability of a mistake is uninformative: on average hardly better than guessing." in text
+    assert "46" not in text
+    assert "at most" not in text
+    near = replace(SUMMARY, mean_bound=0.46)
+    assert format_mean_bound(near) == "uninformative"
+    assert "mean bound uninformative (near guessing)" in str(near)
+    assert "mean bound 46.0% (did not hold on average)" in str(replace(near, bounds_held=False))
+    assert "did not hold" in " ".join(sentences_of(mean_bound=0.46, bounds_held=False))
+    assert format_mean_bound(replace(near, n_classes=3)) == "46.0%"
 
 
 @pytest.mark.parametrize(

@@ -157,10 +157,17 @@ def _in_columns(
     predict_seconds: list[float],
     learn_seconds: list[float],
 ) -> Predictions:
+    """Return the predictions as arrays; a row for which the model has no probabilities has zeros."""
     pairs = zip(probabilities, labels.tolist(), strict=True)
     of_labels = [math.nan if h is None else h[label] if label < len(h) else 0.0 for h, label in pairs]
+    n_classes = max((len(h) for h in probabilities if h is not None), default=0)
     return Predictions.without_bounds(
-        np.array(predicted), labels, np.array(predict_seconds), np.array(learn_seconds), np.array(of_labels)
+        np.array(predicted),
+        labels,
+        np.array(predict_seconds),
+        np.array(learn_seconds),
+        np.array(of_labels),
+        np.array([[0.0] * n_classes if h is None else h for h in probabilities]).reshape(len(labels), n_classes),
     )
 
 

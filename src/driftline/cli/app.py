@@ -10,9 +10,11 @@ from driftline.cli.options import (
     READING,
     BadRows,
     Categorical,
+    CoverageLevel,
     Delay,
     Delimiter,
     Encoding,
+    ErrorLevel,
     Header,
     Ignore,
     JsonFile,
@@ -30,6 +32,7 @@ from driftline.cli.options import (
     Seed,
     Source,
     Time,
+    ToleratedLevel,
 )
 
 DEFAULT_STORE = Path("experiments/results")
@@ -83,6 +86,9 @@ def run(
     delay: Delay = 0,
     limit: Limit = None,
     seed: Seed = 0,
+    error: ErrorLevel = None,
+    coverage: CoverageLevel = None,
+    tolerated: ToleratedLevel = None,
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
@@ -97,13 +103,14 @@ def run(
 ) -> None:
     """Run a classifier over a stream: predict each row, then learn its label.
 
-    Shows the error, the bounds on the error, when the stream changed and which columns changed. Ctrl-C ends a run
-    early; the results so far are shown and written. For example:
+    Shows the error with its limits, what could be answered at a chosen error, sets of labels, alarms, when the stream
+    changed and which columns changed. Ctrl-C ends a run early; the results so far are shown and written. For example:
 
     driftline run my.csv --label class --report my.html --save my.driftline
 
     cat my.csv | driftline run - --label class --json -
     """
+    from driftline.cli.guarantees import chosen_guarantees
     from driftline.cli.run import run_stream
     from driftline.cli.source import ReadOptions
 
@@ -117,6 +124,7 @@ def run(
         delay=delay,
         limit=limit,
         seed=seed,
+        guarantees=chosen_guarantees(error, coverage, tolerated),
         report=report,
         save=save,
         json=json,
@@ -132,6 +140,9 @@ def compare(
     delay: Delay = 0,
     limit: Limit = None,
     seed: Seed = 0,
+    error: ErrorLevel = None,
+    coverage: CoverageLevel = None,
+    tolerated: ToleratedLevel = None,
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
@@ -152,6 +163,7 @@ def compare(
     driftline compare my.csv --label class --models amrc,dwm,majority
     """
     from driftline.cli.compare import compare_models
+    from driftline.cli.guarantees import chosen_guarantees
     from driftline.cli.source import ReadOptions
 
     compare_models(
@@ -163,6 +175,7 @@ def compare(
         delay=delay,
         limit=limit,
         seed=seed,
+        guarantees=chosen_guarantees(error, coverage, tolerated),
         report=report,
         json=json,
         quiet=quiet,
@@ -206,11 +219,13 @@ def predict(
     ] = False,
     max_bytes: MaxBytes = MAX_BYTES,
 ) -> None:
-    """Predict new rows: a label, the probability of each class, and the bound on the error.
+    """Predict new rows: a label, or none if the row should be handed over, and how far it can be trusted.
 
     The file must have the columns that the model learned from, in any order. It needs no labels, and other columns are
-    ignored. Rows are numbered by their lines in the file. The bound is for the randomised rule, which draws a label
-    from the probabilities, and for the row that follows the last one learned. For example:
+    ignored. Rows are numbered by their lines in the file. Models that were saved by run have an answer, blank where
+    the row should be handed over; the confidence that the prediction is right; a bound on the error of this row; and
+    the set of labels that can be right, at the first levels that the model follows (run --error, --coverage). For
+    example:
 
     driftline predict my.driftline new.csv --out predictions.csv
     """

@@ -9,12 +9,13 @@ import typer
 from rich.table import Table
 
 from driftline.cli import FAILED, INTERRUPTED, print_error
+from driftline.cli.guarantees import create_model
 from driftline.cli.output import STDOUT, DataConsole, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
 from driftline.cli.source import ReadOptions, open_source, readable_again
 from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation import Comparison, compare, evaluate
-from driftline.registry import create
+from driftline.guarantees import Guarantees
 from driftline.report import ReportEntry
 from driftline.report.formatting import format_mean_bound
 
@@ -27,6 +28,7 @@ def compare_models(
     delay: int,
     limit: int | None,
     seed: int,
+    guarantees: Guarantees | None,
     report: Path | None,
     json: Path | None,
     quiet: bool,
@@ -37,7 +39,7 @@ def compare_models(
     names = [name.strip() for name in models.split(",") if name.strip()]
     if len(set(names)) < len(names) or len(names) < 2:
         raise ConfigError(f"--models expects two or more different names, separated by commas; got {models!r}")
-    candidates = {name: create(name, random_state=seed) for name in names}
+    candidates = {name: create_model(name, guarantees, random_state=seed) for name in names}
     quiet = quiet or STDOUT in (json, report)
     entries: list[ReportEntry] = []
     failures: list[str] = []
@@ -46,7 +48,7 @@ def compare_models(
         for name, model in candidates.items():
             stream = open_source(place, reading)
             try:
-                run = evaluate(model, stream, delay=delay, limit=limit, progress=not quiet)
+                run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, progress=not quiet)
             except DriftlineError as error:  # the other classifiers may succeed
                 failures.append(f"{name}: {error.for_command_line()}")
                 continue

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from driftline.cli.output import DataConsole, check_outputs, wrapped, write_json_or_show
 from driftline.cli.source import check_files_exist
+from driftline.core.bounds import is_informative
 from driftline.errors import ConfigError
 from driftline.registry import load_model
 from driftline.types import Status
@@ -36,6 +37,7 @@ def explain_model(path: Path, top: int, json: Path | None, max_bytes: int) -> No
         "n_steps": model.n_steps_,
         "error_bound": model.error_bound_,
         "bound_status": str(model.bound_status_),
+        "bound_is_informative": is_informative(model.error_bound_, len(model.classes_)),
         "drift": rows,
     }
     write_json_or_show(content, json, partial(_show, content, top))
@@ -70,8 +72,10 @@ def _show(content: dict[str, Any], top: int) -> None:
 
 def _bound_text(content: dict[str, Any]) -> str:
     bound = f"{content['error_bound']:.1%}"
-    if content["bound_status"] == Status.OK:
+    if content["bound_is_informative"]:
         return f"The error of the next step is bounded by {bound}."
+    if content["bound_status"] == Status.OK:
+        return "The bound on the error of the next step is uninformative: it is hardly better than guessing."
     return (
         "There is no useful bound on the error of the next step: the labels so far showed more mistakes than guessing "
         f"makes ({bound})."

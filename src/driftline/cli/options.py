@@ -10,6 +10,7 @@ from driftline import registry
 
 READING = "Options for reading a file"
 OUTPUT = "Output options"
+GUARANTEES = "Guarantees"
 
 
 class OnBadRow(StrEnum):
@@ -134,6 +135,39 @@ Limit = Annotated[
     typer.Option("--limit", metavar="ROWS", min=1, help="Stop after this number of rows.", show_default=False),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers of a classifier.")]
+ErrorLevel = Annotated[
+    float | None,
+    typer.Option(
+        "--error",
+        metavar="SHARE",
+        help="Answer only the rows that are sure enough, so that in the long run at most this share of the answers is "
+        "wrong; the other rows are handed over, for somebody else to decide. By default 0.05, which is 5 %.",
+        show_default=False,
+        rich_help_panel=GUARANTEES,
+    ),
+]
+CoverageLevel = Annotated[
+    float | None,
+    typer.Option(
+        "--coverage",
+        metavar="SHARE",
+        help="Give a set of labels for each row, as small as possible, so that in the long run this share of the sets "
+        "contains the true label. By default 0.9.",
+        show_default=False,
+        rich_help_panel=GUARANTEES,
+    ),
+]
+ToleratedLevel = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerated",
+        metavar="SHARE",
+        help="Raise an alarm if the error exceeds this share. An alarm is also raised, with or without this option, if "
+        "the error exceeds what it was before by more than 5 points.",
+        show_default=False,
+        rich_help_panel=GUARANTEES,
+    ),
+]
 Report = Annotated[
     Path | None,
     typer.Option(

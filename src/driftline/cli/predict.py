@@ -4,29 +4,36 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
-
-import numpy as np
 
 from driftline.cli import print_error
 from driftline.cli.output import STDOUT, check_outputs, name_file_in_errors, print_written
 from driftline.cli.source import check_files_exist
 from driftline.errors import ConfigError, DataError
 from driftline.evaluation.records import arrow, label_type
+from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
 from driftline.registry import load_model
 from driftline.streams.files import RowFile, numeric_layout
 from driftline.streams.files.cells import can_parse, parse_number
-from driftline.types import LabelArray, Matrix, Status
+from driftline.types import Matrix, Status
 from driftline.utils.atomic_write import replacing
 from driftline.utils.terminal import visible
 
 FORMATS = (".csv", ".parquet")
-
-
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """First characters of text that spreadsheets take for a formula."""
 Cell = Callable[[Any], Any]
+
+
+class Kind(Enum):
+    """What a column contains."""
+
+    PLACE = auto()
+    LABEL = auto()
+    NUMBER = auto()
+    LABELS = auto()
 
 
 def predict_file(
@@ -77,19 +84,37 @@ def layout_of(model: Any) -> dict[str, Any]:
     return numeric_layout(model.n_features_in_ if columns is None else [str(name) for name in columns])
 
 
-def _predictions(model: Any, rows: RowFile) -> Iterator[tuple[Sequence[int], LabelArray, Matrix | None]]:
-    """Yield the positions of rows, their predicted labels, and their probabilities if the model has any."""
-    has_probabilities = hasattr(model, "predict_proba")
+def _columns(model: Any, rows: RowFile) -> list[tuple[str, Kind]]:
+    """Return the names of the columns to write, and what is in them."""
+    shares = [f"p({label})" for label in model.classes_.tolist()] if hasattr(model, "predict_proba") else []
+    columns = [(rows.place, Kind.PLACE), ("prediction", Kind.LABEL), *((name, Kind.NUMBER) for name in shares)]
+    if isinstance(model, GuaranteedClassifier):
+        columns.insert(1, ("answer", Kind.LABEL))
+        return [*columns, ("confidence", Kind.NUMBER), ("bound", Kind.NUMBER), ("set", Kind.LABELS)]
+    return [*columns, ("bound", Kind.NUMBER)] if hasattr(model, "error_bound_") else columns
+
+
+def _blocks(model: Any, rows: RowFile) -> Iterator[list[Sequence[Any]]]:
+    """Yield the content of these columns, block by block; None where there is nothing to say."""
     for places, block in rows.blocks():
         try:
-            yield places, model.predict(block), model.predict_proba(block) if has_probabilities else None
+            labels: list[Any] = model.predict(block).tolist()
+            shares = model.predict_proba(block).T.tolist() if hasattr(model, "predict_proba") else []
+            if isinstance(model, GuaranteedClassifier):
+                confidences, bounds = model.predict_confidence(block).tolist(), model.predict_bound(block).tolist()
+                answers = model.decide(block).tolist()  # None where it is masked
+                yield [places, answers, labels, *shares, confidences, bounds, _sets(model, block)]
+            else:
+                bounds = [[_valid_bound(model)] * len(labels)] if hasattr(model, "error_bound_") else []
+                yield [places, labels, *shares, *bounds]
         except ValueError as error:
             raise DataError(f"the model cannot use rows of {rows.name}: {error}") from error
 
 
-def _heading(model: Any, rows: RowFile) -> list[str]:
-    classes = [f"p({label})" for label in model.classes_.tolist()] if hasattr(model, "predict_proba") else []
-    return [rows.place, "prediction", *classes, *(["bound"] if hasattr(model, "error_bound_") else [])]
+def _sets(model: GuaranteedClassifier, block: Matrix) -> list[list[Any]]:
+    """Return the labels in the set of each row."""
+    labels = model.classes_
+    return [labels[members].tolist() for members in model.predict_set(block)]
 
 
 def _valid_bound(model: Any) -> float | None:
@@ -117,13 +142,22 @@ def _visible_cell(cell: Cell) -> Cell:
 def _write_csv(model: Any, rows: RowFile, file: TextIO, cell: Cell) -> None:
     """Write predictions as CSV, with labels and headings as `cell` returns them."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(cell, _heading(model, rows)))
-    bound = [_valid_bound(model)] if hasattr(model, "error_bound_") else []
-    bounds = ["" if value is None else f"{value:.6g}" for value in bound]
-    for places, labels, probabilities in _predictions(model, rows):
-        shares = np.empty((len(labels), 0)) if probabilities is None else probabilities
-        for place, label, share in zip(places, labels.tolist(), shares.tolist(), strict=True):
-            writer.writerow([place, cell(label), *(f"{p:.6g}" for p in share), *bounds])
+    columns = _columns(model, rows)
+    writer.writerow(cell(name) for name, _ in columns)
+    texts = [_texts(cell)[kind] for _, kind in columns]
+    for block in _blocks(model, rows):
+        for row in zip(*block, strict=True):
+            writer.writerow("" if value is None else text(value) for text, value in zip(texts, row, strict=True))
+
+
+def _texts(cell: Cell) -> dict[Kind, Cell]:
+    """Return how each kind of value is written as a cell of CSV."""
+    return {
+        Kind.PLACE: _unchanged,
+        Kind.LABEL: cell,
+        Kind.NUMBER: "{:.6g}".format,
+        Kind.LABELS: lambda labels: cell("|".join(map(str, labels))),
+    }
 
 
 def _write_text(model: Any, rows: RowFile, file: BinaryIO, cell: Cell) -> None:
@@ -135,12 +169,10 @@ def _write_text(model: Any, rows: RowFile, file: BinaryIO, cell: Cell) -> None:
 
 def _write_parquet(model: Any, rows: RowFile, file: BinaryIO) -> None:
     pa = arrow()
-    heading = _heading(model, rows)
-    kinds = [pa.int64(), label_type(pa, model.classes_), *[pa.float64()] * (len(heading) - 2)]
-    schema = pa.schema(list(zip(heading, kinds, strict=True)))
+    label = label_type(pa, model.classes_)
+    types = {Kind.PLACE: pa.int64(), Kind.LABEL: label, Kind.NUMBER: pa.float64(), Kind.LABELS: pa.list_(label)}
+    schema = pa.schema([(name, types[kind]) for name, kind in _columns(model, rows)])
     with pa.parquet.ParquetWriter(file, schema) as writer:
-        for places, labels, probabilities in _predictions(model, rows):
-            columns: list[Any] = [list(places), labels.tolist()]
-            columns += [] if probabilities is None else list(probabilities.T)
-            columns += [[_valid_bound(model)] * len(labels)] if "bound" in heading[-1:] else []
-            writer.write_table(pa.table([pa.array(c, k) for c, k in zip(columns, kinds, strict=True)], schema=schema))
+        for block in _blocks(model, rows):
+            arrays = [pa.array(list(column), each.type) for column, each in zip(block, schema, strict=True)]
+            writer.write_table(pa.table(arrays, schema=schema))

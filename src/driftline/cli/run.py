@@ -12,6 +12,7 @@ import typer
 from sklearn.exceptions import NotFittedError
 
 from driftline.cli import INTERRUPTED
+from driftline.cli.guarantees import create_model
 from driftline.cli.output import (
     STDOUT,
     DataConsole,
@@ -27,13 +28,14 @@ from driftline.cli.output import (
 from driftline.cli.source import ReadOptions, open_source
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import evaluate
-from driftline.registry import create, describe
+from driftline.guarantees import Guarantees
+from driftline.registry import describe
 from driftline.report import ReportEntry, summary_sentences, to_html
 from driftline.streams import Stream
 from driftline.streams.files import numeric_layout
 
 SCHEMA = 1
-"""Version of the JSON output."""
+"""Version of the JSON output; it increases when a field is removed or changes its meaning, not when one is added."""
 
 
 def run_stream(
@@ -45,6 +47,7 @@ def run_stream(
     delay: int,
     limit: int | None,
     seed: int,
+    guarantees: Guarantees | None,
     report: Path | None,
     save: Path | None,
     json: Path | None,
@@ -55,12 +58,12 @@ def run_stream(
     check_outputs([source], report=report, save=save, json=json)
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
-    model = create(name, **{"random_state": seed} | parse_parameters(parameters))
+    model = create_model(name, guarantees, **{"random_state": seed} | parse_parameters(parameters))
     if save is not None and not describe(name).is_ours:
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
-    run = evaluate(model, stream, delay=delay, limit=limit, progress=not quiet)
+    run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, progress=not quiet)
     entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)
     try:

@@ -19,6 +19,31 @@ from driftline.utils.validation import real_number
 
 ROUNDING = 1e-9
 """Relative difference of two sums that is ignored as rounding."""
+INFORMATIVE_SHARE = 0.9
+"""A bound within a tenth of the error of guessing, or above it, says nothing that people could act on."""
+
+
+def is_informative(bound: float, n_classes: int) -> bool:
+    """Return whether a bound on the error is clearly better than the error 1 - 1/c of guessing among c classes.
+
+    Parameters
+    ----------
+    bound : float
+        The bound.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    bool
+        Whether the bound is below nine tenths of that error.
+
+    Examples
+    --------
+    >>> is_informative(0.44, n_classes=2), is_informative(0.45, n_classes=2), is_informative(0.45, n_classes=3)
+    (True, False, True)
+    """
+    return bound < INFORMATIVE_SHARE * (1.0 - 1.0 / max(n_classes, 1))
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """AMRC, the default estimator of driftline."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,10 +37,6 @@ from driftline.utils.validation import (
 )
 
 MAX_ORDER = 1
-SURPRISE = 3.0
-"""Surprise from which on a column counts as moving, in an alarm."""
-MOVED, MAX_MOVED = ("label", "feature", "surprise"), 5
-"""What an alarm says of each column that moves, and of how many."""
 
 
 class AMRC(GuaranteedClassifier, BoundedClassifier):
@@ -199,11 +194,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     def alarm_(self) -> Alarm | None:
         """The raised alarm, with the columns whose means move now; None if the error has not risen."""
         alarm = self._tracker.raised
-        if alarm is None:
-            return None
-        table = self.drift()
-        moved = table[table["surprise"] > SURPRISE][:MAX_MOVED]
-        return replace(alarm, moved=tuple(zip(*(moved[name].tolist() for name in MOVED), strict=True)))
+        return None if alarm is None else alarm.with_moved(self.drift())
 
     def acknowledge_alarm(self) -> None:
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""

@@ -12,6 +12,7 @@ import numpy as np
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import LabelSchedule, PendingLabels
+from driftline.evaluation.guarantee_record import ALARM_CHECK_ROWS, GuaranteeRecord, StatedRows
 from driftline.evaluation.model_adapters import ModelAdapter
 from driftline.evaluation.records import RecordWriter
 from driftline.evaluation.run_checkpoint import write_run
@@ -32,6 +33,7 @@ class EvaluationState:
     timeline: Timeline
     pending: PendingLabels
     clock: Clock
+    guarantees: GuaranteeRecord
     n_skipped: int = 0
     last_row_digest: str = ""
     """Digest of the last row and its label, by which a changed stream is noticed when the run is resumed."""
@@ -91,7 +93,7 @@ class EvaluationRun:
                         rows = next(slices, None)
                     if rows is None:
                         return True
-                    self._evaluate_rows(rows, stream.name)
+                    self._evaluate_rows(rows, stream)
                     now = time.perf_counter()
                     state.totals.seconds += now - last
                     last = now
@@ -108,7 +110,8 @@ class EvaluationRun:
         for block in self._remaining_blocks(stream):  # which checks the last row even if no row is left
             first, end = 0, int(min(left, len(block.rows)))
             while first < end:
-                part = slice(first, min(first + self._length.rows, end))
+                n_unchecked = self._state.n_rows % ALARM_CHECK_ROWS
+                part = slice(first, min(first + self._length.rows, first + ALARM_CHECK_ROWS - n_unchecked, end))
                 yield block.part(part)
                 first = part.stop
             left -= end
@@ -131,7 +134,7 @@ class EvaluationRun:
             seen = 0
         state.n_skipped = getattr(stream, "n_skipped", 0)  # including those after the last block
 
-    def _evaluate_rows(self, rows: Block, source: str) -> None:
+    def _evaluate_rows(self, rows: Block, stream: Stream) -> None:
         first, n = self._state.n_rows, len(rows.rows)
         if self._schedule is not None:
             self._schedule.check(first, rows.times)
@@ -140,50 +143,71 @@ class EvaluationRun:
         try:
             clocked = replace(rows, times=self._state.clock.read(rows.times))
             if self._schedule is None:
-                predictions, waiting = self._classifier.prequential(clocked), np.zeros(n, np.int64)
+                predictions, stated = self._with_prompt_labels(clocked)
+                waiting = np.zeros(n, np.int64)
             else:
-                predictions, waiting = self._with_late_labels(clocked, rows.times, self._schedule)
+                predictions, stated, waiting = self._with_late_labels(clocked, rows.times, self._schedule)
         except ConfigError:  # about the parameters of the classifier, not about the rows
             raise
         except (ValueError, TypeError, AttributeError) as error:
             place = f"row {first}" if n == 1 else f"rows {first} to {first + n - 1}"
             counted = "" if n == 1 else "counted from the first of these, "
-            raise DataError(f"the classifier cannot use {place} of {source}: {counted}{error}") from error
+            raise DataError(f"the classifier cannot use {place} of {stream.name}: {counted}{error}") from error
         if self._records is not None:
-            self._records.add(rows, predictions, waiting)
+            self._records.add(rows, predictions, waiting, stated)
         self._state.totals.add(rows.labels, predictions)
-        self._state.timeline.add(rows, predictions)
+        self._state.timeline.add(rows, predictions, stated)
+        if self._state.n_rows % ALARM_CHECK_ROWS == 0:
+            self._state.guarantees.note_alarm(self._state.model, stream.columns)
         self._state.last_row_digest = digest_of(rows, n - 1)
         self._is_consistent = True
         self._length.update(n, time.perf_counter() - start)
 
-    def _with_late_labels(self, rows: Block, times: Vector, schedule: LabelSchedule) -> tuple[Predictions, Indices]:
+    def _with_prompt_labels(self, rows: Block) -> tuple[Predictions, StatedRows]:
+        """Predict each row, say how far that can be trusted, and learn its label."""
+        guarantees = self._state.guarantees
+        guarantees.add_classes(self._classifier.classes.tolist())
+        predictions = self._classifier.prequential(rows)
+        return predictions, guarantees.state_then_learn(predictions, self._classifier.classes)
+
+    def _with_late_labels(
+        self, rows: Block, times: Vector, schedule: LabelSchedule
+    ) -> tuple[Predictions, StatedRows, Indices]:
         """Predict each row after learning the labels that have arrived by then; `times` are those of the stream."""
         pending, first = self._state.pending, self._state.n_rows
-        predictions, waiting = [], np.zeros(len(times), np.int64)
+        predictions, stated, waiting = [], [], np.zeros(len(times), np.int64)
         for t, row_time in enumerate(times.tolist()):
             seconds = self._learn(schedule.now(first + t, row_time))
             row = rows.part(slice(t, t + 1))
             waiting[t] = len(pending)
             pending.has_waited |= len(pending) > 0
             predictions.append(replace(self._classifier.assess(row, pending.asked), learn_seconds=np.array([seconds])))
+            stated.append(self._state_row(first + t, predictions[-1]))
             self._classifier.observe(replace(row, ids=np.array([first + t])))
             pending.asked += 1
             pending.push(schedule.due(first + t, row_time), first + t, row)
         # Labels that have arrived by now are learned here rather than before the next row, so that a run that ends
         # with this slice has learned them too.
         predictions[-1].learn_seconds[0] += self._learn(schedule.now(first + len(times), times[-1]))
-        return Predictions.concatenate(predictions), waiting
+        return Predictions.concatenate(predictions), StatedRows.concatenate(stated), waiting
+
+    def _state_row(self, row: int, predictions: Predictions) -> StatedRows:
+        """Say how far the prediction of one row can be trusted, until its label arrives."""
+        guarantees, classes = self._state.guarantees, self._classifier.classes
+        guarantees.add_classes(classes.tolist())
+        return guarantees.state_row(row, predictions, classes)
 
     def _learn(self, now: float) -> float:
         """Learn the labels that have arrived; return the seconds that it took."""
         arrived = self._state.pending.pop_due(now)
-        if arrived is None:
+        if arrived is None or arrived.ids is None:
             return 0.0
         start = time.perf_counter()
         self._classifier.learn(arrived)
         self._state.pending.asked = 0
-        return time.perf_counter() - start
+        seconds = time.perf_counter() - start
+        self._state.guarantees.learn_rows(arrived.ids, arrived.labels)
+        return seconds
 
     def _save(self, *, at_once: bool) -> None:
         if self._records is None or self._folder is None:

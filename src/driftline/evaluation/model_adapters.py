@@ -41,6 +41,10 @@ class ObservingClassifier(Protocol):
 class ModelAdapter(Protocol):
     """The methods of a classifier that the evaluation calls. Times are in the unit of the classifier."""
 
+    @property
+    def classes(self) -> LabelArray:
+        """The classes that the classifier knows now, in the order of the columns of probabilities."""
+
     def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
 
@@ -68,6 +72,11 @@ class PrequentialAdapter:
     def __init__(self, model: PrequentialClassifier, classes: LabelArray | None) -> None:
         self._model = model
         self._classes = classes
+
+    @property
+    def classes(self) -> LabelArray:
+        """The classes that the classifier knows now, in the order of the columns of probabilities."""
+        return np.asarray(getattr(self._model, "classes_", [] if self._classes is None else self._classes))
 
     def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
@@ -116,6 +125,11 @@ class PartialFitAdapter:
         self._is_probabilistic = hasattr(model, "predict_proba")
         self._has_learned = hasattr(model, "classes_")
 
+    @property
+    def classes(self) -> LabelArray:
+        """The classes that the classifier knows now, in the order of the columns of probabilities."""
+        return np.asarray(getattr(self._model, "classes_", self._classes))
+
     def prequential(self, block: Block) -> Predictions:
         """Predict, then learn, row by row."""
         parts = []
@@ -137,32 +151,32 @@ class PartialFitAdapter:
         n = len(block.rows)
         try:
             predicted = np.asarray(self._model.predict(block.rows))
-            probabilities = self._probabilities(block) if self._is_probabilistic else np.zeros(n)
+            probabilities = self._probabilities(block.rows) if self._is_probabilistic else None
         except Exception as error:
             # A classifier that has learned nothing yet may raise anything.
             if self._has_learned and not isinstance(error, NotFittedError):
                 raise
-            predicted, probabilities = np.full(n, None), np.zeros(n)
+            predicted, probabilities = np.full(n, None), np.zeros((n, 0)) if self._is_probabilistic else None
         if predicted.size != n:
             raise DataError(f"predict returned an array of shape {predicted.shape} for {n} rows; expected ({n},)")
         predicted = predicted.reshape(n)
         took = np.full(n, (time.perf_counter() - start) / n)
-        return Predictions.without_bounds(
-            predicted, block.labels, took, np.zeros(n), probabilities if self._is_probabilistic else None
-        )
+        of_labels = None if probabilities is None else self._of_labels(probabilities, block.labels)
+        return Predictions.without_bounds(predicted, block.labels, took, np.zeros(n), of_labels, probabilities)
 
     def observe(self, block: Block) -> None:
         """No-op: these classifiers ignore pending rows."""
 
-    def _probabilities(self, block: Block) -> Vector:
-        """Return the probability of the true label; 0 for a class that the model does not know, and instead of NaN."""
-        predicted = self._model.predict_proba(block.rows)
-        known = np.asarray(getattr(self._model, "classes_", self._classes)).tolist()
-        positions = {label: j for j, label in enumerate(known)}
-        columns = [positions.get(label) for label in block.labels.tolist()]
-        of_label = [0.0 if j is None else predicted[t, j] for t, j in enumerate(columns)]
-        probabilities: Vector = np.nan_to_num(np.array(of_label), nan=0.0)
+    def _probabilities(self, rows: Matrix) -> Matrix:
+        """Return the probability of each class; 0 instead of NaN."""
+        probabilities: Matrix = np.nan_to_num(np.asarray(self._model.predict_proba(rows), np.float64), nan=0.0)
         return probabilities
+
+    def _of_labels(self, probabilities: Matrix, labels: LabelArray) -> Vector:
+        """Return the probability of the true label; 0 for a class that the model does not know."""
+        positions = {label: j for j, label in enumerate(self.classes.tolist()[: probabilities.shape[1]])}
+        columns = [positions.get(label) for label in labels.tolist()]
+        return np.array([0.0 if j is None else probabilities[t, j] for t, j in enumerate(columns)])
 
     def learn(self, block: Block) -> None:
         """Learn from the rows in order, one at a time, because some estimators shuffle the rows of a call."""

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,14 @@ from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import PendingLabels, TimeDelay, label_schedule
 from driftline.evaluation.evaluation_run import EvaluationRun, EvaluationState
+from driftline.evaluation.guarantee_record import GuaranteeRecord
 from driftline.evaluation.model_adapters import ObservingClassifier, adapt_model, needs_classes
 from driftline.evaluation.records import list_record_files
 from driftline.evaluation.run_checkpoint import FILE_NAME, locked_folder, read_run
 from driftline.evaluation.summary import RunningTotals, Summary
 from driftline.evaluation.timeline import Timeline
+from driftline.guarantees import Guarantees
+from driftline.guarantees.settings import checked_guarantees
 from driftline.streams import Stream
 from driftline.utils.atomic_write import replacing
 from driftline.utils.progress import ProgressBar
@@ -64,6 +67,7 @@ def evaluate(
     window: int = 500,
     delta: float = 0.05,
     time_unit: float | None = None,
+    guarantees: Guarantees | None = None,
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -92,6 +96,10 @@ def evaluate(
     time_unit : float, optional
         The length of one time unit of the classifier, in the unit of the stream's timestamps. By default it is the
         mean increment so far, so that typical increments are about one.
+    guarantees : Guarantees, optional
+        The levels at which the summary says what could be answered, which sets cover the labels, and when the error
+        rose, from the predictions of any classifier. By default those of the model, if it has some, else
+        `Guarantees()`.
     progress : bool, default=True
         Whether to show a progress bar on the standard error.
     checkpoint : path-like, optional
@@ -121,6 +129,7 @@ def evaluate(
     """
     limit, window, delta, time_unit = _plain_numbers(limit, window, delta, time_unit)
     _check_parts(model, stream)
+    levels = _levels(guarantees, model)
     if resume and checkpoint is None:
         raise ConfigError("resume=True needs the folder of the run; pass checkpoint=…")
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
@@ -135,13 +144,19 @@ def evaluate(
         "delay": _describe_delay(delay),
         "window": window,
         "time_unit": time_unit,
+        "guarantees": repr(levels),
         "driftline": __version__,
     }
     bar = ProgressBar(f"{type(model).__name__} on {stream.name}", _total(stream, limit), unit="rows", shown=progress)
     folder = None if checkpoint is None else Path(checkpoint)
     with nullcontext() if folder is None else locked_folder(folder):
         state = _resumed_state(folder, about, stream, limit, resume=resume) or EvaluationState(
-            model, RunningTotals(window), Timeline(stream.columns), PendingLabels(), Clock(time_unit)
+            model,
+            RunningTotals(window),
+            Timeline(stream.columns),
+            PendingLabels(),
+            Clock(time_unit),
+            GuaranteeRecord.start(levels),
         )
         run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about)
         finished = run.process(stream, limit, bar)
@@ -149,14 +164,8 @@ def evaluate(
             raise KeyboardInterrupt
         if state.n_rows == 0:
             raise DataError(f"{stream.name} has no rows to evaluate on")
-        summary = state.totals.summary(
-            stream.name,
-            type(model).__name__,
-            delta,
-            n_unlearned=len(state.pending),
-            n_skipped=state.n_skipped,
-            bounds_are_late=state.pending.has_waited and not isinstance(state.model, ObservingClassifier),
-        )
+        summary = _summary(state, stream, delta)
+        state.timeline.alarms = list(summary.alarms)
         if folder is not None:
             with replacing(folder / "summary.json") as file:
                 file.write(json.dumps(summary.to_dict() | {"finished": finished}, indent=2).encode())
@@ -174,6 +183,12 @@ def _plain_numbers(
     if time_unit is not None and not (isinstance(time_unit, Real) and 0.0 < time_unit < np.inf):
         raise ConfigError(f"time_unit must be a positive number, or None for the mean increment; got {time_unit!r}")
     return limit, window, float(delta), None if time_unit is None else float(time_unit)
+
+
+def _levels(guarantees: Guarantees | None, model: Any) -> Guarantees:
+    """Return the levels that were given, or those of the model, or the usual ones."""
+    own = getattr(model, "guarantees", None)
+    return checked_guarantees(own if guarantees is None and isinstance(own, Guarantees) else guarantees)
 
 
 def _check_parts(model: Any, stream: Any) -> None:
@@ -211,6 +226,19 @@ def _resumed_state(
     if state is not None and limit is not None and limit < state.n_rows:
         raise CheckpointError(f"{folder} contains a run of {state.n_rows} rows, and the limit is {limit}; raise it")
     return state
+
+
+def _summary(state: EvaluationState, stream: Stream, delta: float) -> Summary:
+    """Return the figures of the rows so far."""
+    summary = state.totals.summary(
+        stream.name,
+        type(state.model).__name__,
+        delta,
+        n_unlearned=len(state.pending),
+        n_skipped=state.n_skipped,
+        bounds_are_late=state.pending.has_waited and not isinstance(state.model, ObservingClassifier),
+    )
+    return replace(summary, **state.guarantees.figures(state.model, stream.columns))
 
 
 def _parameters(model: Any) -> str:

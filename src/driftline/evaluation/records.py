@@ -4,7 +4,7 @@ Each file is named by its first step and the step after its last, and is written
 files are merged into a larger one, which is written before they are removed; where two files overlap, the longer one
 counts.
 
-Version 1 of the schema:
+Version 2 of the schema:
 
 ================  ========  =====================================================================================
 column            type      meaning
@@ -20,7 +20,14 @@ charge            float64   what the step adds to the bound on accumulated mista
 pending           int64     how many labels of earlier rows had not been learned yet
 predict_seconds   float64   time spent predicting the row
 learn_seconds     float64   time spent learning the labels that arrived at this step
+confidence        float64   probability that the prediction is right, calibrated by the labels before
+row_bound         float64   bound on the error of this row: that of recent rows of like confidence, plus a margin
+answered          bool      whether the row was answered, at the first level of error, and not handed over
+set_size          int64     number of labels in the set, for the first coverage
+covered           bool      whether the true label was in that set
 ================  ========  =====================================================================================
+
+The last five are null where nothing was said of the row, because no class was known yet. Version 1 lacks them.
 
 The charge is the bound plus the excess of the instance, and at least 1 where the status is empty; the bounds in the
 summary are ``min(charge, 1)``, or ``bound`` where the status is empty.
@@ -37,10 +44,11 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import CheckpointError, DataError, MissingExtraError
+from driftline.evaluation.guarantee_record import StatedRows
 from driftline.types import Block, LabelArray, Predictions, Vector
 from driftline.utils.atomic_write import remove_leftovers, replacing
 
-VERSION = 1
+VERSION = 2
 METADATA = b"driftline.records"
 FILES_PER_MERGE = 16
 """Number of files of one level that are merged into one of the next."""
@@ -124,9 +132,9 @@ class RecordWriter:
                 file.path.unlink()
         return kept
 
-    def add(self, block: Block, predictions: Predictions, pending: LabelArray) -> None:
+    def add(self, block: Block, predictions: Predictions, pending: LabelArray, stated: StatedRows) -> None:
         """Buffer the records of some steps until the next flush."""
-        pa, n = self._pa, len(block.rows)
+        pa, n, is_unstated = self._pa, len(block.rows), ~stated.is_stated
         self._label_type = self._label_type or label_type(pa, block.labels)
         columns = {
             "step": np.arange(self._next, self._next + n),
@@ -140,6 +148,11 @@ class RecordWriter:
             "pending": pending,
             "predict_seconds": predictions.predict_seconds,
             "learn_seconds": predictions.learn_seconds,
+            "confidence": pa.array(stated.confidences, mask=is_unstated),
+            "row_bound": pa.array(stated.bounds, mask=is_unstated),
+            "answered": pa.array(stated.is_answered, mask=is_unstated),
+            "set_size": pa.array(stated.set_sizes, mask=is_unstated),
+            "covered": pa.array(stated.is_covered, mask=is_unstated),
         }
         self._buffer.append(pa.table(columns))
         self._next += n

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from driftline.core.bounds import ROUNDING, MistakeBound
+from driftline.core.bounds import ROUNDING, MistakeBound, is_informative
+from driftline.evaluation.summary_table import summary_table
+from driftline.guarantees import Alarm
 from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
 
 
@@ -47,6 +49,20 @@ class Summary:
         Malformed rows that the stream skipped.
     seconds, predict_seconds, learn_seconds, rows_per_second
         Time of the whole evaluation, time in the classifier, and rows per second of the whole evaluation.
+    error_interval, interval_delta : (low, high), float
+        Limits of the error of the rows predicted so far, and the probability that they ever fail, after any number of
+        rows. These and the figures below concern the rows whose labels have arrived, except those that were predicted
+        before any class was known.
+    error_level, answered, answered_error, answered_interval, n_tried
+        If only rows are answered that are sure enough, so that at most the share `error_level` of the answers is wrong
+        in the long run: the share of rows answered, the share of wrong answers with its limits, and the number of rows
+        that were handed over because of too many mistakes, while their labels told when to answer again.
+    coverage_level, set_coverage, set_size
+        If sets of labels are predicted that contain the true one in a share `coverage_level` of rows in the long run:
+        the share that does, and the mean number of labels in a set.
+    alarms, n_alarms : tuple of Alarm, int
+        The times at which the error had risen, or exceeded the tolerated level, and their number; at most 1,000 are
+        listed. Their rows are rows of the stream. Raised alarms are noted, and armed again, every 500 rows.
     """
 
     stream: str
@@ -75,6 +91,18 @@ class Summary:
     predict_seconds: float
     learn_seconds: float
     rows_per_second: float
+    error_interval: tuple[float, float] | None = None
+    interval_delta: float | None = None
+    error_level: Any = None
+    answered: float | None = None
+    answered_error: float | None = None
+    answered_interval: tuple[float, float] | None = None
+    n_tried: int | None = None
+    coverage_level: float | None = None
+    set_coverage: float | None = None
+    set_size: float | None = None
+    alarms: tuple[Alarm, ...] = ()
+    n_alarms: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures by name, ready for JSON.
@@ -82,49 +110,18 @@ class Summary:
         Returns
         -------
         dict
-            Numbers, text and None.
+            Numbers, text, None, and lists of these; alarms are dicts. Later versions may add figures.
         """
-        return asdict(self)
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return plain | {"alarms": [alarm.to_dict() for alarm in self.alarms]}
+
+    @property
+    def bound_is_informative(self) -> bool:
+        """Whether there is a mean bound that is clearly better than guessing."""
+        return self.mean_bound is not None and is_informative(self.mean_bound, self.n_classes)
 
     def __str__(self) -> str:
-        def percent(value: float | None) -> str:
-            return "–" if value is None else f"{value:.1%}"
-
-        def number(value: float | None) -> str:
-            return "–" if value is None else f"{value:,.0f}"
-
-        lines = {
-            "rows, classes": f"{self.n_rows:,}, {self.n_classes}",
-            "error": f"{percent(self.error)}   (majority {percent(self.majority_error)}, "
-            f"no change {percent(self.no_change_error)})",
-            "kappa": "–"
-            if self.kappa is None
-            else f"{self.kappa:.3f}   (against no change "
-            f"{'–' if self.kappa_no_change is None else f'{self.kappa_no_change:.3f}'})",
-            "randomised rule": f"error {percent(self.expected_error)}, mean bound {percent(self.mean_bound)}"
-            f"{self._bound_remark()}",
-            "above the bound": f"{percent(self.windows_above_bound)} of windows of {self.window} rows",
-            "mistakes": f"{number(self.expected_mistakes)} expected of the randomised rule, "
-            f"at most {number(self.mistake_bound)} (δ = {self.delta:g})",
-            "speed": f"{self.rows_per_second:,.0f} rows/s",
-        }
-        if self.windows_above_bound is None:
-            del lines["above the bound"]
-        if self.mistake_bound is None:
-            del lines["mistakes"]
-        if self.n_unlearned or self.n_skipped:
-            lines["left out"] = (
-                f"{self.n_unlearned:,} labels that had not arrived at the end, {self.n_skipped:,} malformed rows"
-            )
-        width = max(map(len, lines))
-        body = "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
-        return f"{self.model} on {self.stream}\n{body}"
-
-    def _bound_remark(self) -> str:
-        """Return why the mean bound bounds nothing, in brackets; empty if it does, or if there is none."""
-        if self.mean_bound is None or self.bounds_held:
-            return ""
-        return " (void: labels came late)" if self.bounds_held is None else " (did not hold on average)"
+        return summary_table(self)
 
 
 @dataclass(slots=True)

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from driftline.evaluation.changes import Change, ChangeSearch, search_changes
+from driftline.evaluation.guarantee_record import StatedRows
 from driftline.evaluation.summary import counted_bounds, differ
-from driftline.evaluation.window_stats import ColumnTotals, WindowStats, merge_windows, padded
+from driftline.evaluation.window_stats import SUMS, ColumnTotals, WindowStats, merge_windows, padded
+from driftline.guarantees import Alarm
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 
 MAX_WINDOWS = 512
@@ -46,6 +48,8 @@ class Timeline:
         Rows in a window; the last window may be shorter.
     has_columns : bool
         Whether the columns are summed; False if classes × columns is more than 8192.
+    alarms : list of Alarm
+        The alarms that were raised, at most 1,000; set at the end of an evaluation.
     calibration_bins : ndarray of shape (3, 50)
         For 50 equal bins of bounds between 0 and 1: the number of steps, their expected mistakes, and the sum of
         their bounds.
@@ -69,12 +73,13 @@ class Timeline:
         self.n_rows = 0
         self.window_length = MIN_WINDOW_ROWS
         self.has_columns = True
+        self.alarms: list[Alarm] = []
         self.calibration_bins: Matrix = np.zeros((3, N_BINS))
         self._column_totals = ColumnTotals(len(self.columns))
         self._windows: list[WindowStats] = []
         self._search: ChangeSearch | None = None
 
-    def add(self, block: Block, predictions: Predictions) -> None:
+    def add(self, block: Block, predictions: Predictions, stated: StatedRows | None = None) -> None:
         """Add rows that were predicted.
 
         Parameters
@@ -83,14 +88,21 @@ class Timeline:
             Rows with labels.
         predictions : Predictions
             The predictions of the classifier for these rows.
+        stated : StatedRows, optional
+            What was said of these rows; by default nothing.
         """
         self._search = None
+        stated = StatedRows.nothing(len(predictions)) if stated is None else stated
         places = self._places(block.labels)
         rate_bounds, expected = counted_bounds(predictions), 1.0 - predictions.label_probabilities
         self._fill_bins(expected, rate_bounds)
         wrong = differ(predictions.predicted, block.labels)
         bounds = np.minimum(predictions.bounds, 1.0)
-        figures = np.column_stack([wrong, expected, bounds, rate_bounds, predictions.total_charges])
+        on_answers = stated.is_stated, stated.is_answered, stated.is_answered & wrong
+        on_sets = stated.set_sizes, stated.is_covered
+        figures = np.column_stack(
+            [wrong, expected, bounds, rate_bounds, predictions.total_charges, *on_answers, *on_sets]
+        )
         if self.has_columns:
             self._column_totals.set_origin(block.rows)
         done = 0
@@ -143,19 +155,15 @@ class Timeline:
         ends = block.times[n - 1 :: n].tolist()
         return [
             WindowStats(
-                self.n_rows + k * n,
-                n,
-                ends[k],
-                mistakes,
-                expected,
-                bounds,
-                rates,
-                charges,
-                counts[k],
-                sums[k],
-                known[k],
+                first=self.n_rows + k * n,
+                n_rows=n,
+                end_time=ends[k],
+                class_counts=counts[k],
+                column_sums=sums[k],
+                column_counts=known[k],
+                **dict(zip(SUMS, totals[k], strict=True)),
             )
-            for k, (mistakes, expected, bounds, rates, charges) in enumerate(totals)
+            for k in range(n_windows)
         ]
 
     def _append(self, windows: list[WindowStats]) -> None:

@@ -10,6 +10,22 @@ import numpy as np
 from driftline.evaluation.summary import none_if_nan
 from driftline.types import Flags, Labels, Matrix, Vector
 
+SUMS = (
+    "mistakes",
+    "expected_mistakes",
+    "bounds",
+    "rate_bounds",
+    "charges",
+    "stated",
+    "answered",
+    "wrong_answers",
+    "set_labels",
+    "covered",
+)
+"""Fields of `WindowStats` that are sums over rows, in order."""
+CLASS_SUMS = ("class_counts", "column_sums", "column_counts")
+"""The fields after them, with one row for each class."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowStats:
@@ -28,6 +44,10 @@ class WindowStats:
     bounds, rate_bounds, charges
         Sums of the bounds on the error of single steps, of the bounds that hold on average (those of `Summary`), and
         of what each step adds to the bound on accumulated mistakes; NaN for a classifier without bounds.
+    stated, answered, wrong_answers, set_labels, covered
+        Rows of which something was said before their label was known; those of them that were answered, at the first
+        level of error; wrong ones among the answered; labels in all sets, for the first coverage; sets that contain
+        the true label. See `driftline.evaluation.Summary`.
     class_counts : ndarray of shape (n_classes,)
         Rows of each class. Classes that were first seen in a later window may be missing at the end.
     column_sums, column_counts : ndarray of shape (n_classes, n_columns)
@@ -43,6 +63,11 @@ class WindowStats:
     bounds: float
     rate_bounds: float
     charges: float
+    stated: float
+    answered: float
+    wrong_answers: float
+    set_labels: float
+    covered: float
     class_counts: Vector
     column_sums: Matrix
     column_counts: Matrix
@@ -62,20 +87,34 @@ class WindowStats:
         """Mean of the bounds that hold on average; None for a classifier without bounds."""
         return none_if_nan(self.rate_bounds / self.n_rows)
 
+    @property
+    def answered_share(self) -> float | None:
+        """Share of rows that were answered; None if nothing was said of any row."""
+        return self.answered / self.stated if self.stated else None
+
+    @property
+    def answered_error(self) -> float | None:
+        """Share of wrong answers among the rows answered; None if none was answered."""
+        return self.wrong_answers / self.answered if self.answered else None
+
+    @property
+    def set_size(self) -> float | None:
+        """Mean number of labels in a set; None if nothing was said of any row."""
+        return self.set_labels / self.stated if self.stated else None
+
+    @property
+    def set_coverage(self) -> float | None:
+        """Share of sets that contain the true label; None if nothing was said of any row."""
+        return self.covered / self.stated if self.stated else None
+
     def __add__(self, later: "WindowStats") -> "WindowStats":
         n_classes = len(later.class_counts)
         return WindowStats(
             self.first,
             self.n_rows + later.n_rows,
             later.end_time,
-            self.mistakes + later.mistakes,
-            self.expected_mistakes + later.expected_mistakes,
-            self.bounds + later.bounds,
-            self.rate_bounds + later.rate_bounds,
-            self.charges + later.charges,
-            padded(self.class_counts, n_classes) + later.class_counts,
-            padded(self.column_sums, n_classes) + later.column_sums,
-            padded(self.column_counts, n_classes) + later.column_counts,
+            *(getattr(self, name) + getattr(later, name) for name in SUMS),
+            *(padded(getattr(self, name), n_classes) + getattr(later, name) for name in CLASS_SUMS),
         )
 
     def without_columns(self) -> "WindowStats":

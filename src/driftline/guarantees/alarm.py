@@ -35,6 +35,10 @@ SMALLEST_DELTA = 1e-300
 """Below it, evidence that is large enough for an alarm could not be represented."""
 SINCE_VERSION = 3
 """Version of the format of model files that introduced these arrays."""
+SURPRISE = 3.0
+"""Surprise from which on a column counts as moving, in an alarm."""
+MAX_MOVED = 5
+"""Number of columns that are named with an alarm."""
 
 
 class AlarmKind(StrEnum):
@@ -94,6 +98,40 @@ class Alarm:
     def rise(self) -> float:
         """How much higher the error is than before; NaN if there are no rows before."""
         return self.error - self.error_before
+
+    def with_moved(self, drift: NDArray[np.void]) -> "Alarm":
+        """Return the alarm with the columns that move.
+
+        Parameters
+        ----------
+        drift : structured ndarray
+            What `AMRC.drift` returns: columns of classes, the most surprising first.
+
+        Returns
+        -------
+        Alarm
+            The same alarm, with at most five columns in `moved`.
+        """
+        moving = drift[drift["surprise"] > SURPRISE][:MAX_MOVED]
+        columns = (moving[name].tolist() for name in ("label", "feature", "surprise"))
+        return replace(self, moved=tuple(zip(*columns, strict=True)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the alarm by name, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Numbers, texts, and None for an error that is not known; `moved` is a list of dicts.
+        """
+        errors = {name: getattr(self, name) for name in ("error", "error_before", "rise", "level")}
+        return {
+            "kind": str(self.kind),
+            "raised_at": self.raised_at,
+            "since": self.since,
+            **{name: None if math.isnan(value) else value for name, value in errors.items()},
+            "moved": [dict(zip(("label", "column", "surprise"), each, strict=True)) for each in self.moved],
+        }
 
 
 class ErrorAlarm(ArrayState):

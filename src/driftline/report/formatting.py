@@ -28,13 +28,15 @@ def format_mean_bound(summary: Summary) -> str:
     """Return the mean bound of a classifier in percent, or the word that says why there is none.
 
     "failed" if the expected mistakes exceeded the sum of the bounds; "void" if labels came late and the bounds do not
-    allow for that; "–" if the classifier gives no bounds.
+    allow for that; "uninformative" if it is hardly better than guessing; "–" if the classifier gives no bounds.
     """
     if summary.mean_bound is None:
         return "–"
     if summary.bounds_held is None:
         return "void"
-    return format_percent(summary.mean_bound) if summary.bounds_held else "failed"
+    if not summary.bounds_held:
+        return "failed"
+    return format_percent(summary.mean_bound) if summary.bound_is_informative else "uninformative"
 
 
 def format_points(difference: float) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from driftline.evaluation import Change, Comparison, Shift
+from driftline.evaluation import Change, Comparison, Shift, Summary
 from driftline.report.analysis import Analysis, ReportEntry, analyse
 from driftline.report.formatting import (
     format_count,
@@ -12,6 +12,7 @@ from driftline.report.formatting import (
     join_words,
     visible_text,
 )
+from driftline.report.guarantee_text import guarantee_sentences
 from driftline.types import Status
 
 MAX_CHANGES = 5
@@ -20,7 +21,7 @@ SIGNIFICANCE_LEVEL = 0.05
 
 
 def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
-    """Summarise an evaluation in sentences: the errors, whether the bound held, and when the stream changed.
+    """Summarise an evaluation in sentences: errors, answers, sets, alarms, bounds, and when the stream changed.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
     Returns
     -------
     list of str
-        Three to six sentences.
+        Three to nine sentences.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
     >>> from driftline.streams import ArrayStream, MovingClass
     >>> stream = ArrayStream(*MovingClass().sample(400, seed=0))
     >>> run = evaluate(create("no-change"), stream, progress=False)
-    >>> print(summary_sentences([ReportEntry("no-change", run.summary, run.timeline, run.finished)])[1])
+    >>> print(summary_sentences([ReportEntry("no-change", run.summary, run.timeline, run.finished)])[-2])
     It gives no bound on its error.
     """
     return analysis_sentences(analyse(entries))
@@ -57,11 +58,12 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
     Returns
     -------
     list of str
-        Three to six sentences.
+        Three to nine sentences.
     """
     first = analysis.first
     sentences = [
         _error_sentence(first),
+        *guarantee_sentences(first.summary),
         *_bound_sentences(first),
         _change_sentence(analysis.changes, has_columns=first.timeline.has_columns),
     ]
@@ -78,18 +80,29 @@ def _error_sentence(entry: ReportEntry) -> str:
     start = f"On {rows}" if entry.finished else f"The run was stopped after {rows}; up to there"
     mistakes = format_count(summary.mistakes, "mistake") if summary.mistakes else "no mistakes"
     text = (
-        f"{start}, {entry.name} made {mistakes} ({format_percent(summary.error)}); always predicting the most frequent "
-        f"class would be wrong {format_percent(summary.majority_error)} of the time"
+        f"{start}, {entry.name} made {mistakes} ({format_percent(summary.error)}{_limits_text(summary)}); always "
+        f"predicting the most frequent class would be wrong {format_percent(summary.majority_error)} of the time"
     )
     if summary.no_change_error is not None:
         text += f", and repeating the previous label {format_percent(summary.no_change_error)}"
     return text + "."
 
 
+def _limits_text(summary: Summary) -> str:
+    """Return the limits of the error; rows that were predicted before any class was known are in the error only."""
+    if summary.error_interval is None:
+        return ""
+    low, high = summary.error_interval
+    without = "" if low <= summary.error <= high else " without the rows before any class was known"
+    return f", between {format_percent(low)} and {format_percent(high)} whenever you look{without}"
+
+
 def _bound_sentences(entry: ReportEntry) -> list[str]:
     summary = entry.summary
     if summary.mean_bound is None or summary.expected_error is None:
         return ["It gives no bound on its error."]
+    if summary.bounds_held is not False and not summary.bound_is_informative:
+        return ["Its bound on the probability of a mistake is uninformative: on average hardly better than guessing."]
     n_void = summary.bound_statuses.get(Status.EMPTY, 0)
     void = f" (not valid for {format_count(n_void, 'row')})" if n_void else ""
     mean = (
