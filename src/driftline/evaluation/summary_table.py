@@ -59,9 +59,9 @@ def _mean_bound(s: "Summary") -> str:
     if s.mean_bound is None or (s.bounds_held and s.bound_is_informative):
         return f"mean bound {_percent(s.mean_bound)}"
     if s.bounds_held is None:
-        return f"mean bound {_percent(s.mean_bound)} (void: labels came late)"
+        return "its bound is void: labels came late"
     if not s.bounds_held:
-        return f"mean bound {_percent(s.mean_bound)} (did not hold on average)"
+        return "its bound did not hold on average"
     return "mean bound uninformative (near guessing)"
 
 

@@ -101,7 +101,9 @@ def _bound_sentences(entry: ReportEntry) -> list[str]:
     summary = entry.summary
     if summary.mean_bound is None or summary.expected_error is None:
         return ["It gives no bound on its error."]
-    if summary.bounds_held is not False and not summary.bound_is_informative:
+    if summary.bounds_held is None or summary.mistake_bound is None:
+        return ["Its bound on its error is void, because labels came late and it does not allow for that."]
+    if summary.bounds_held and not summary.bound_is_informative:
         return ["Its bound on the probability of a mistake is uninformative: on average hardly better than guessing."]
     n_void = summary.bound_statuses.get(Status.EMPTY, 0)
     void = f" (not valid for {format_count(n_void, 'row')})" if n_void else ""
@@ -110,15 +112,10 @@ def _bound_sentences(entry: ReportEntry) -> list[str]:
         f"{format_percent(summary.mean_bound)} on average{void}; the bound applies to predictions drawn at random "
         f"from its probabilities, which would be wrong {format_percent(summary.expected_error)} of the time."
     )
-    return [mean, f"{_mistake_bound_text(entry)}; {_window_text(entry)}."]
+    return [mean, f"{_mistake_bound_text(summary, summary.mistake_bound)}; {_window_text(entry)}."]
 
 
-def _mistake_bound_text(entry: ReportEntry) -> str:
-    summary = entry.summary
-    if summary.mistake_bound is None or summary.expected_mistakes is None:
-        return (
-            "It gives no bound on the total number of mistakes, because labels came late and it does not allow for that"
-        )
+def _mistake_bound_text(summary: Summary, mistake_bound: float) -> str:
     expected = f"{summary.expected_mistakes:,.0f}"
     start = (
         "In total, the bound allows"
@@ -126,7 +123,7 @@ def _mistake_bound_text(entry: ReportEntry) -> str:
         else "On average the bound did not hold, so its sum says nothing about the total; the probabilities alone allow"
     )
     return (
-        f"{start} at most {format_count(summary.mistake_bound, 'such mistake')} with "
+        f"{start} at most {format_count(mistake_bound, 'such mistake')} with "
         f"{100 * (1 - summary.delta):g}% confidence, and {expected} {'was' if expected == '1' else 'were'} expected"
     )
 
