@@ -13,10 +13,14 @@ from rich.table import Table
 
 from driftline.core.bounded_classifier import BoundedClassifier, draw_labels
 from driftline.ensemble import AMRC
+from driftline.guarantees import Guarantees
+from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.streams import RotatingGaussians
 from driftline.types import Vector
 
 DELTA = 0.05
+ALLOWED_ERROR = 0.01
+"""Share of wrong answers that is allowed among the steps answered."""
 N_WINDOWS = 10
 N_POINTS_PER_CLASS = 96
 """Number of instances of each class for estimating a true error: the standard error is below 0.01."""
@@ -39,6 +43,8 @@ class DemoResult:
     """Error probability R(h_t) of the randomised rule, from the known distribution."""
     bounds: Vector
     """Bound on this error probability."""
+    tracker: GuaranteeTracker
+    """The guarantees of the deterministic rule."""
     drawn_mistakes: int
     mistake_bound: float
     seconds: float
@@ -68,12 +74,17 @@ def run_model(
         steps.append(next(iterator))
         seconds += time.perf_counter() - start
         report()
-    labels = draw_labels(np.array([step.probabilities for step in steps]), np.random.default_rng(seed))
+    h = np.array([step.probabilities for step in steps])
+    labels = draw_labels(h, np.random.default_rng(seed))
+    tracker = GuaranteeTracker(Guarantees(errors=ALLOWED_ERROR))
+    tracker.add_classes(2)
+    tracker.state_then_learn(h, np.array([step.prediction for step in steps]), y)
     return DemoResult(
         expected_mistakes=np.array([step.expected_mistake for step in steps]),
         mistakes=np.array([float(step.mistake) for step in steps]),
         true_errors=truth,
         bounds=np.array([step.bound for step in steps]),
+        tracker=tracker,
         drawn_mistakes=int(np.sum(labels != y)),
         mistake_bound=model.mistake_bound(DELTA),
         seconds=seconds,
@@ -102,6 +113,9 @@ def _summary_table(results: dict[str, DemoResult], n_steps: int) -> Table:
         table.add_column(name, justify="right")
     lines: dict[str, Callable[[DemoResult], str]] = {
         "error of the deterministic rule": lambda result: f"{result.mistakes.mean():.1%}",
+        "its limits, whenever you look": _limits_text,
+        f"answered, {ALLOWED_ERROR:.0%} of it may be wrong": lambda result: f"{_answered(result)[0]:.1%}",
+        "wrong among the answered": lambda result: f"{_answered(result)[1]:.1%}",
         "error of the randomised rule": lambda result: f"{result.expected_mistakes.mean():.1%}",
         "mean bound on it": lambda result: f"{result.bounds.mean():.1%}",
         "steps at which the bound holds": lambda result: f"{result.coverage:.1%}",
@@ -112,6 +126,17 @@ def _summary_table(results: dict[str, DemoResult], n_steps: int) -> Table:
     for line, cell in lines.items():
         table.add_row(line, *map(cell, results.values()))
     return table
+
+
+def _limits_text(result: DemoResult) -> str:
+    interval = result.tracker.intervals.overall(DELTA)
+    return f"{interval.low:.1%} to {interval.high:.1%}"
+
+
+def _answered(result: DemoResult) -> tuple[float, float]:
+    """Return the share of steps answered, and the error among them."""
+    counts = result.tracker.rows.answer_counts()
+    return counts.n_answered / result.mistakes.size, counts.n_wrong / max(counts.n_answered, 1)
 
 
 def _timeline_table(result: DemoResult) -> Table:
