@@ -66,12 +66,12 @@ class Alarm:
     since : int
         The row since which the error has about been higher: an estimate, which may be some rows early or late.
     n_rows, n_wrong : int
-        Number of rows from `since` until now, and of mistakes among them.
+        Number of rows from ``since`` until now, and of mistakes among them.
     level : float
         The level that the error exceeds: the tolerated one; or an upper limit of the lowest mean error before, plus
         the allowed rise.
     error_before : float
-        Share of mistakes from the arming until `since`; NaN if there are no rows between.
+        Share of mistakes from the arming until ``since``; NaN if there are no rows between.
     moved : tuple of (label, column, surprise)
         The columns whose means move in a class, if the classifier knows that, the most surprising first.
     """
@@ -87,7 +87,7 @@ class Alarm:
 
     @property
     def error(self) -> float:
-        """Share of mistakes among the rows from `since` until now.
+        """Share of mistakes among the rows from ``since`` until now.
 
         At first it tends to be too high, because the alarm is raised when there are many mistakes. It improves while
         the alarm stays raised.
@@ -110,7 +110,7 @@ class Alarm:
         Returns
         -------
         Alarm
-            The same alarm, with at most five columns in `moved`.
+            The same alarm, with at most five columns in ``moved``.
         """
         moving = drift[drift["surprise"] > SURPRISE][:MAX_MOVED]
         columns = (moving[name].tolist() for name in ("label", "feature", "surprise"))
@@ -122,7 +122,7 @@ class Alarm:
         Returns
         -------
         dict
-            Numbers, texts, and None for an error that is not known; `moved` is a list of dicts.
+            Numbers, texts, and None for an error that is not known; ``moved`` is a list of dicts.
         """
         errors = {name: getattr(self, name) for name in ("error", "error_before", "rise", "level")}
         return {
@@ -166,7 +166,7 @@ class ErrorAlarm(ArrayState):
       only after some thousand rows; a rise that comes before, or that exceeds `rise` by little, is found late or
       not at all. Where the tolerated level is known, `tolerated` is quicker.
 
-    Nothing else is assumed of the stream. The tests and their proof are in `driftline.kernels.alarm`. Rises that
+    Nothing else is assumed of the stream. The tests and their proof are in ``driftline.kernels.alarm``. Rises that
     change the error by few points, or that come late, take longer to find: a row that comes late has a smaller weight
     as a possible start, because the probability of a false alarm is shared out over an unlimited number of rows.
 
@@ -281,7 +281,7 @@ class ErrorAlarm(ArrayState):
         return {name: replace(spec, since=SINCE_VERSION) for name, spec in specs.items()}
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned; stay armed anew with files of versions 1 and 2, which have no alarm.
+        """Continue from what ``state`` returned; stay armed anew with files of versions 1 and 2, which have no alarm.
 
         Parameters
         ----------

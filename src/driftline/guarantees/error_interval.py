@@ -69,7 +69,7 @@ def error_interval(n_rows: int, n_wrong: int, delta: float = 0.05) -> ErrorInter
 
     Notes
     -----
-    The limits are found by betting: see `driftline.kernels.error_interval` for the proof. Each of the two limits
+    The limits are found by betting: see ``driftline.kernels.error_interval`` for the proof. Each of the two limits
     fails with probability at most delta/2. Their distance is of the order of √(log log n / n), the smallest possible
     for limits that hold at all times.
 

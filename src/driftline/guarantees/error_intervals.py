@@ -54,7 +54,7 @@ class ErrorIntervals(ArrayState):
     that. Rows whose labels never come do not count, and nothing is said of them.
 
     `recent` uses windows that begin at every tenth of their nominal length. Window number k has its own limits, which
-    fail with probability at most w_k·delta. The weights w_k (`driftline.kernels.start_weights`) sum to at most 1, so
+    fail with probability at most w_k·delta. The weights w_k (``driftline.kernels.start_weights``) sum to at most 1, so
     with probability at least 1 - delta the limits hold in all windows at all times at once. They fall about as 1/k,
     so the limits of recent rows widen slowly with the age of the stream.
 
@@ -215,7 +215,7 @@ class ErrorIntervals(ArrayState):
         }
 
     def restore(self, state: State) -> None:
-        """Continue from what `state` returned; start anew from files of versions 1 and 2, which have no counts.
+        """Continue from what ``state`` returned; start anew from files of versions 1 and 2, which have no counts.
 
         Parameters
         ----------

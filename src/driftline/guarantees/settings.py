@@ -67,11 +67,11 @@ class Guarantees:
             object.__setattr__(self, name, flag(name, getattr(self, name)))
 
     def error_position(self, error: Any = None) -> int:
-        """Return the position of a level in `errors`; of the first one if none is given."""
+        """Return the position of a level in ``errors``; of the first one if none is given."""
         return _position("error", error, self.errors)
 
     def coverage_position(self, coverage: float | None = None) -> int:
-        """Return the position of a level in `coverages`; of the first one if none is given."""
+        """Return the position of a level in ``coverages``; of the first one if none is given."""
         return _position("coverage", coverage, self.coverages)
 
     def levels_of(self, labels: LabelArray) -> list[list[float]]:
