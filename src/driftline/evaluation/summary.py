@@ -54,9 +54,9 @@ class Summary:
         rows. These and the figures below concern the rows whose labels have arrived, except those that were predicted
         before any class was known.
     error_level, answered, answered_error, answered_interval, n_tried
-        If only rows are answered that are sure enough, so that at most the share ``error_level`` of the answers is wrong
-        in the long run: the share of rows answered, the share of wrong answers with its limits, and the number of rows
-        that were handed over because of too many mistakes, while their labels told when to answer again.
+        If only rows are answered that are sure enough, so that at most the share ``error_level`` of the answers is
+        wrong in the long run: the share of rows answered, the share of wrong answers with its limits, and the number of
+        rows that were handed over because of too many mistakes, while their labels told when to answer again.
     coverage_level, set_coverage, set_size
         If sets of labels are predicted that contain the true one in a share ``coverage_level`` of rows in the long run:
         the share that does, and the mean number of labels in a set.
