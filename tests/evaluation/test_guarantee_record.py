@@ -17,7 +17,7 @@ from driftline.evaluation.guarantee_record import GuaranteeRecord, StatedRows
 from driftline.evaluation.model_adapters import adapt_model
 from driftline.evaluation.records import TIMINGS
 from driftline.evaluation.run_checkpoint import FILE_NAME
-from driftline.guarantees import Alarm, AlarmKind, ErrorAlarm, Guarantees
+from driftline.guarantees import Alarm, AlarmKind, ErrorAlarm, Guarantees, Guarded
 from driftline.registry import create
 from driftline.streams import ArrayStream
 from driftline.types import Predictions
@@ -55,6 +55,15 @@ def test_the_guarantees_of_amrc_are_those_of_its_own_tracker(tmp_path, delay, gu
     assert run.summary.answered_interval == (answered.low, answered.high)
     assert run.summary.error_interval == (overall.low, overall.high)
     assert run.summary.error_level == guarantees.errors[0]
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), SGDClassifier(random_state=0)], ids=repr)
+def test_the_guarantees_of_a_guarded_classifier_are_its_own(tmp_path, model):
+    guarded = Guarded(model, guarantees=Guarantees(errors=0.1, rise=None))
+    run = evaluate(guarded, ArrayStream(*growing_stream()), checkpoint=tmp_path, progress=False)
+    kept, own = state_after(tmp_path).guarantees.tracker.state(), run.model._tracker.state()
+    assert all(np.array_equal(kept[name], own[name]) for name in own)
+    assert run.summary.error_level == 0.1
 
 
 @pytest.mark.parametrize("delay", [0, 9])

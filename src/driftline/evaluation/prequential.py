@@ -98,8 +98,8 @@ def evaluate(
         mean increment so far, so that typical increments are about one.
     guarantees : Guarantees, optional
         The levels at which the summary says what could be answered, which sets cover the labels, and when the error
-        rose, from the predictions of any classifier. By default those of the model, if it has some, else
-        `Guarantees()`.
+        rose, from the predictions of any classifier. They concern the labels that were predicted, also if a rule draws
+        them at random. By default those of the model, if it has some, else `Guarantees()`.
     progress : bool, default=True
         Whether to show a progress bar on the standard error.
     checkpoint : path-like, optional
