@@ -10,13 +10,14 @@ from driftline.guarantees.row_guarantees import RowGuarantees
 from helpers.adversaries import (
     ANSWERED,
     LABELS,
+    LIMIT,
     ON_TRIAL,
     PROBABILITIES,
-    WrongWhenConfident,
     add_classes,
     always_right,
     always_the_same,
     answer_excesses,
+    certain,
     check_limits,
     drawn,
     outside_the_set,
@@ -40,14 +41,14 @@ promises = st.builds(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seeds, promises, phases, st.integers(1, 4))
 def test_the_limits_hold_on_streams_that_see_what_is_said(seed, guarantees, phases, n_classes):
     _, history = play(guarantees, phases, np.random.default_rng(seed), n_classes=n_classes)
     check_limits(guarantees, history, n_classes)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(seeds, promises, phases, st.integers(1, 150), st.sampled_from([0.0, 0.1]), st.sampled_from([0.0, 0.005]))
 def test_the_limits_grow_by_the_rows_that_wait(seed, guarantees, phases, delay, never, joins):
     rng = np.random.default_rng(seed)
@@ -59,7 +60,7 @@ def test_the_limits_grow_by_the_rows_that_wait(seed, guarantees, phases, delay, 
 @pytest.mark.parametrize("make", [drawn, always_the_same])
 def test_the_limits_hold_against_each_adversary_for_long(choose, make):
     guarantees = Guarantees(errors=(0.2, {0: 0.1, 1: 0.3}), coverages=(0.8, 0.95))
-    _, history = play(guarantees, [(choose, make, 4000)], np.random.default_rng(0), n_classes=2)
+    _, history = play(guarantees, [(choose, make, 2000)], np.random.default_rng(0), n_classes=2)
     check_limits(guarantees, history, 2)
 
 
@@ -182,16 +183,36 @@ def rows_until_answered(level, bad, *, n_answered=100, make=drawn, seed=0):
     return None
 
 
+@pytest.mark.parametrize("make", [drawn, always_the_same])
+def test_while_nothing_is_answered_some_rows_are_on_trial(make):
+    """At least the most confident 2 %, also if they were wrong too often; else the debt could not be paid."""
+    rng, n_indebted = np.random.default_rng(0), 0
+    rows = RowGuarantees(Guarantees(errors=(0.05, 0.3), coverages=0.9))
+    add_classes(rows, 2)
+    for t in range(4000):
+        h = make(rng, 2)
+        said = rows.state_rows(h[None], h.argmax()[None])
+        is_bad = t > 1000 and rng.random() < 0.5  # at first only rows that are answered are wrong
+        label = 1 - said.predicted[0] if is_bad else wrong_when_answered(said, rng, t)
+        rows.learn_rows(said, np.array([label]))
+        arrays = rows.state()
+        for e in np.flatnonzero(arrays["answers_debts"][:, 0] >= LIMIT):
+            n_indebted += 1
+            above = arrays["answers_rows"][0, 0, int(arrays["answers_thresholds"][e, 0]) :]
+            assert above.sum() >= 0.02 * arrays["answers_rows"][0, 0].sum()
+    assert n_indebted > 100
+
+
 @pytest.mark.parametrize("level", [0.01, 0.1])
-@pytest.mark.parametrize("bad", [0.5, 0.1, wrong_when_answered, WrongWhenConfident()])
+@pytest.mark.parametrize("bad", [0.5, 0.1, wrong_when_answered])
 def test_rows_are_answered_again_soon_after_20000_bad_rows(level, bad):
     """Measured: 100 answers after at most 777 rows at 1 %, 268 at 2 %, 204 at 5 and 10 %; see the slow test."""
     assert rows_until_answered(level, bad) <= (2000 if level < 0.02 else 600)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", [0.01, 0.02, 0.05, 0.1])
-@pytest.mark.parametrize("make", PROBABILITIES)
+@pytest.mark.parametrize("level", [0.01, 0.05])
+@pytest.mark.parametrize("make", [drawn, certain])
 @pytest.mark.parametrize("bad", [0.1, 0.3, 0.5, 1.0, *LABELS])
 def test_rows_are_answered_again_after_each_adversary(level, make, bad):
     assert rows_until_answered(level, bad, make=make) <= (2000 if level < 0.02 else 1000)

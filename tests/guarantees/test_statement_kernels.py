@@ -38,7 +38,7 @@ def assert_agree(said, expected, t=0):
     assert np.array_equal(said.sets[t], expected.sets)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(seeds, levels, kinds, st.integers(2, 5), st.booleans())
 def test_the_kernels_agree_with_the_formulas(seed, level, kind, c, is_hostile):
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def assert_same_counts(rows, reference, c):
             assert (counts.n_rows, counts.n_missed, counts.n_labels) == (one.n_rows, one.n_missed, one.n_labels)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(seeds, levels, kinds)
 def test_rows_at_once_are_rows_one_after_the_other(seed, level, kind):
     """Debts, thresholds and weights too, after more rows than a stretch of a bin has."""

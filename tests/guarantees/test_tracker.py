@@ -78,7 +78,7 @@ def test_grouping_saving_and_copying_do_not_matter(seed, guarantees, sizes):
     assert whole.raised == parts.raised
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(seeds, promises)
 def test_rows_that_are_stated_and_then_learned_are_rows_that_are_learned_at_once(seed, guarantees):
     h, predicted, labels = stream(seed, 400)
