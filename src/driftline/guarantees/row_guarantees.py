@@ -98,9 +98,9 @@ class RowGuarantees:
 
     on any stream, also on one that reacts to the decisions. There are rows on trial only while D ≥ L, when nothing is
     answered; k is counted. No rule that always comes back can do without them: if all rows that are handed over are
-    predicted rightly and the first one that is answered again is wrong, every answer is wrong. If labels do not depend
-    on whether a row is answered, rows on trial are wrong as often as answered ones, and the term ε k is not needed in
-    the long run.
+    predicted rightly and the first one that is answered again is wrong, every answer is wrong. If rows on trial are
+    wrong at least as often as ε, as they are where labels do not react to decisions and the classifier was bad enough
+    to need trials, the term ε k is not needed in the long run.
 
     **Sets.** For each share α of missed labels there is a debt D, changed by +(1 - α) if a label was not in its set
     and -α if it was. With D ≥ L, sets hold all known classes; with D ≤ -L, none. So in any part of the stream with n
@@ -112,8 +112,8 @@ class RowGuarantees:
     on any stream. If empty sets are not allowed, only the upper bound on m is true.
 
     **Late labels.** If at most d rows that were answered (for sets: any rows) wait for their labels at any time, all
-    four limits grow by d: so much can happen before D shows it. Rows whose labels never arrive are in none of the
-    numbers.
+    four limits grow by d: so much can happen before D shows it. All of it is paid for: to answer again takes at least
+    1/ε rows on trial for each mistake beyond L. Rows whose labels never arrive are in none of the numbers.
 
     **Bounds of rows.** Rows belong to one of five bins of confidence. In the stretches of 500 rows of a bin that
     follow each other, mistakes exceed the sum of the bounds in at most a share 0.05 plus a constant number of
