@@ -31,6 +31,8 @@ FIRST_ERROR = 0.3
 """The error assumed before the first label."""
 MAX_WEIGHTED = 1e15
 """Largest sum of weights of rows: of `MAX_WEIGHT` each, no more than 50,000 count."""
+MAX_ROWS = 2.0**40
+"""Most rows that a file counts for one class: so few that sums over classes, and rows to come, can be counted too."""
 MAX_DEBT = 1e7
 """No debt becomes so large: it exceeds `LIMIT` by mistakes of rows that waited, and of classes not known, alone."""
 MAX_LOG_FACTOR = 20.0
@@ -308,7 +310,7 @@ def _counts(shape: tuple[int, ...]) -> ArraySpec:
         return bool(np.all(array == np.floor(array)) and np.all(array[..., 1] <= array[..., 0]))
 
     meaning = "are whole numbers, with at most as many mistakes as rows"
-    return ArraySpec(shape, low=0.0, high=MOST_COUNTED, condition=are_possible, meaning=meaning)
+    return ArraySpec(shape, low=0.0, high=MAX_ROWS, condition=are_possible, meaning=meaning)
 
 
 def _is_covariance(array: Any) -> bool:
