@@ -169,7 +169,7 @@ def test_grouping_saving_and_classes_that_join_do_not_matter(seed, sizes):
 
 def test_older_files_have_no_counts_and_altered_ones_are_refused():
     intervals = ErrorIntervals(2)
-    check_saved({}, intervals, version=3)
+    check_saved({}, intervals, version=2)
     intervals.restore({})
     assert math.isnan(intervals.overall().error)
     altered = intervals.state()
