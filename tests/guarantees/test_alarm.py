@@ -203,6 +203,25 @@ def test_altered_files_are_refused(name, place, value):
         check_saved(arrays, watch, version=4)
 
 
+@pytest.mark.parametrize("start", [0, 99, 2**53])
+@pytest.mark.parametrize("n_wrong", [0, 2**53])
+def test_an_alarm_from_an_altered_file_has_possible_rows_and_mistakes(start, n_wrong):
+    watch = ErrorAlarm(tolerated=0.1)
+    watch.update(np.r_[np.zeros(100, int), np.ones(50, int)])
+    watch.acknowledge()
+    watch.update(np.ones(3, int))
+    arrays = watch.state()
+    arrays["evidence"][:] = 1e9
+    arrays["starts"][:, 0], arrays["starts"][:, 1] = start, n_wrong
+    check_saved(arrays, watch, version=4)
+    watch.restore(arrays)
+    alarm = watch.update(np.ones(5, int))
+    assert 150 <= alarm.since <= alarm.raised_at
+    assert 0 <= alarm.n_wrong <= alarm.n_rows
+    assert math.isnan(alarm.error_before) or 0 <= alarm.error_before <= 1
+    check_saved(watch.state(), watch, version=4)
+
+
 def test_older_files_have_no_alarm():
     watch = ErrorAlarm(tolerated=0.1)
     check_saved({}, watch, version=2)

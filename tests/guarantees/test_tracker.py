@@ -169,6 +169,10 @@ def test_older_files_have_no_guarantees():
         ("rows/sets_thresholds", (0, 0), 3.0),
         ("rows/sets_counts", (0, 0, 1), 1e6),
         ("rows/sets_counts", (0, 0, 0), 0.5),
+        ("rows/sets_counts", (0, 0, 0), 2.0**53),
+        ("rows/answers_counts", (0, 0, 0), 2.0**53),
+        ("intervals/totals", 0, 2**53),
+        ("intervals/by_prediction", (0, 0), 2**53),
     ],
 )
 def test_altered_arrays_are_refused(name, place, value):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftline.core.schema import ArraySpec, Schema, whole_numbers
+from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, whole_numbers
 from driftline.core.state import ArrayState
 from driftline.errors import ConfigError, DataError
 from driftline.guarantees.error_interval import ErrorInterval, checked_count, error_interval, interval_with_share
@@ -228,7 +228,7 @@ class ErrorIntervals(ArrayState):
 
 def _row_counts(shape: tuple[int, ...]) -> ArraySpec:
     """Return the description of numbers of rows and, in the last column, of mistakes among them."""
-    counts = whole_numbers((*shape, 2))
+    counts = whole_numbers((*shape, 2), MOST_COUNTED / 2)  # so that rows to come can be counted too
     return replace(counts, since=SINCE_VERSION, condition=_is_possible, meaning="have at most as many mistakes as rows")
 
 

@@ -36,6 +36,9 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
     would have returned. If other rows are learned between a prediction and its label, call `observe` with the rows
     that are predicted, and give the ids to `partial_fit` too.
 
+    Something is said of all rows of a call before any of them is learned. So a call is a delay: the limits on wrong
+    answers and missed labels (see `driftline.guarantees.row_guarantees.RowGuarantees`) grow by its number of rows.
+
     Parameters
     ----------
     model : estimator

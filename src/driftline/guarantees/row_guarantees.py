@@ -35,6 +35,8 @@ FIRST_ERROR = 0.3
 """The error assumed before the first label."""
 MAX_WEIGHTED = 1e15
 """Largest sum of weights of rows: of `MAX_WEIGHT` each, no more than 50,000 count."""
+MAX_ROWS = 2.0**40
+"""Most rows that a file counts for one class: so few that sums over classes, and rows to come, can be counted too."""
 MAX_DEBT = 1e7
 """No debt becomes so large: it exceeds `LIMIT` by mistakes of rows that waited, and of classes not known, alone."""
 MAX_LOG_FACTOR = 20.0
@@ -111,9 +113,9 @@ class RowGuarantees:
 
     on any stream, also on one that reacts to the decisions. There are rows on trial only while D ≥ L, when nothing is
     answered; k is counted. No rule that always comes back can do without them: if all rows that are handed over are
-    predicted rightly and the first one that is answered again is wrong, every answer is wrong. If labels do not depend
-    on whether a row is answered, rows on trial are wrong as often as answered ones, and the term ε k is not needed in
-    the long run.
+    predicted rightly and the first one that is answered again is wrong, every answer is wrong. If rows on trial are
+    wrong at least as often as ε, as they are where labels do not react to decisions and the classifier was bad enough
+    to need trials, the term ε k is not needed in the long run.
 
     **Sets.** For each share α of missed labels there is a debt D, changed by +(1 - α) if a label was not in its set
     and -α if it was. With D ≥ L, sets hold all known classes; with D ≤ -L, none. So in any part of the stream with n
@@ -125,8 +127,8 @@ class RowGuarantees:
     on any stream. If empty sets are not allowed, only the upper bound on m is true.
 
     **Late labels.** If at most d rows that were answered (for sets: any rows) wait for their labels at any time, all
-    four limits grow by d: so much can happen before D shows it. Rows whose labels never arrive are in none of the
-    numbers.
+    four limits grow by d: so much can happen before D shows it. All of it is paid for: to answer again takes at least
+    1/ε rows on trial for each mistake beyond L. Rows whose labels never arrive are in none of the numbers.
 
     **Bounds of rows.** Rows belong to one of five bins of confidence. In the stretches of 500 rows of a bin that
     follow each other, mistakes exceed the sum of the bounds in at most a share 0.05 plus a constant number of
@@ -331,7 +333,7 @@ def _counts(shape: tuple[int, ...]) -> ArraySpec:
         return bool(np.all(array == np.floor(array)) and np.all(array[..., 1] <= array[..., 0]))
 
     meaning = "are whole numbers, with at most as many mistakes as rows"
-    return ArraySpec(shape, low=0.0, high=MOST_COUNTED, condition=are_possible, meaning=meaning)
+    return ArraySpec(shape, low=0.0, high=MAX_ROWS, condition=are_possible, meaning=meaning)
 
 
 def _is_covariance(array: Any) -> bool:

@@ -98,9 +98,11 @@ def raise_alarm(state: AlarmState, test: int, row: int) -> None:
         largest = state.evidence[test, LARGEST]
         if RATE_WEIGHTS[j] * largest[j] > RATE_WEIGHTS[best] * largest[best]:
             best = j
-    counts[RAISED], counts[RAISED_AT], counts[SINCE] = test, row, state.starts[test, START, best]
-    counts[WRONG_SINCE] = state.starts[test, WRONG_FROM_START, best]
-    counts[WRONG] -= counts[WRONG_SINCE]
+    # An altered file can have a start that is no row since the arming, or more mistakes than rows.
+    since = min(max(state.starts[test, START, best], counts[ARMED_AT]), row)
+    wrong_since = min(state.starts[test, WRONG_FROM_START, best], counts[WRONG], row + 1 - since)
+    counts[RAISED], counts[RAISED_AT], counts[SINCE], counts[WRONG_SINCE] = test, row, since, wrong_since
+    counts[WRONG] = min(counts[WRONG] - wrong_since, since - counts[ARMED_AT])
 
 
 @inner_kernel
