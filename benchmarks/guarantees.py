@@ -266,7 +266,7 @@ EXPLANATIONS = {
 in hindsight, on the confidence or on the largest probability, whichever answers more), and the error among them;
 *worst*: the largest error of any 500 answers in a row; *≤ ε + 0.5*: whether the error is at most half a point above ε,
 if there are 1,000 answers; *share*: whether at least 80 % (ε ≤ 2 %) or 90 % of what hindsight answers was answered, on
-streams of 10,000 rows and more. (Where hindsight answers about 1 % of the rows or less, it picks a few rows by luck.)""",
+streams of 10,000 rows and more. Where hindsight answers hardly any rows, it picks them by luck.""",
     "sets": """Coverage of the sets; *off*: the largest distance from the level in any 1,000 rows; mean size, and the
 same divided by that of plain adaptive conformal inference (γ = 0.02) on the same probabilities; *holds*: coverage
 within 0.5 points (2 on streams under 2,000 rows), *off* at most 5, and at most 2 % larger than plain.""",

@@ -125,6 +125,7 @@ def test_all_parameters_of_the_native_estimator_are_there(params):
     assert ours.pop("seed") == native.pop("random_state")
     assert not ours.pop("late_labels")
     assert native.pop("expire_after_time") is None  # River's learn_one has no times
+    assert native.pop("guarantees") is None  # they come with Guarded, for labels of any type
     assert ours == native
 
 

@@ -17,7 +17,7 @@ from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
 from driftline.registry import load_model
 from driftline.streams.files import RowFile, numeric_layout
 from driftline.streams.files.cells import can_parse, parse_number
-from driftline.types import Matrix, Status
+from driftline.types import Status
 from driftline.utils.atomic_write import replacing
 from driftline.utils.terminal import visible
 
@@ -101,20 +101,14 @@ def _blocks(model: Any, rows: RowFile) -> Iterator[list[Sequence[Any]]]:
             labels: list[Any] = model.predict(block).tolist()
             shares = model.predict_proba(block).T.tolist() if hasattr(model, "predict_proba") else []
             if isinstance(model, GuaranteedClassifier):
-                confidences, bounds = model.predict_confidence(block).tolist(), model.predict_bound(block).tolist()
-                answers = model.decide(block).tolist()  # None where it is masked
-                yield [places, answers, labels, *shares, confidences, bounds, _sets(model, block)]
+                said = model.predict_with_guarantees(block)
+                answers, sets = said.answers.tolist(), [model.classes_[members].tolist() for members in said.sets]
+                yield [places, answers, labels, *shares, said.confidences.tolist(), said.bounds.tolist(), sets]
             else:
                 bounds = [[_valid_bound(model)] * len(labels)] if hasattr(model, "error_bound_") else []
                 yield [places, labels, *shares, *bounds]
         except ValueError as error:
             raise DataError(f"the model cannot use rows of {rows.name}: {error}") from error
-
-
-def _sets(model: GuaranteedClassifier, block: Matrix) -> list[list[Any]]:
-    """Return the labels in the set of each row."""
-    labels = model.classes_
-    return [labels[members].tolist() for members in model.predict_set(block)]
 
 
 def _valid_bound(model: Any) -> float | None:

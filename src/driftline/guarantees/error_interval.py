@@ -40,6 +40,7 @@ class ErrorInterval:
         return self.n_wrong / self.n_rows if self.n_rows else math.nan
 
     def __str__(self) -> str:
+        """Return the error and its limits as a sentence."""
         if not self.n_rows:
             return "no rows"
         return f"{self.error:.1%} of {self.n_rows:,} rows wrong, between {self.low:.1%} and {self.high:.1%}"

@@ -1,6 +1,7 @@
 """The methods of classifiers that come with guarantees."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,29 @@ from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.confidence import BOUND
 from driftline.kernels.statements import ANSWERED, RowStatements
 from driftline.types import Flags, LabelArray, Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GuaranteedPredictions:
+    """Predictions for some rows, with all that can be said of them before their labels are known.
+
+    Attributes
+    ----------
+    labels : ndarray
+        The predicted labels.
+    answers : MaskedArray
+        The same, masked where the row should be handed over.
+    sets : ndarray of bool, of shape (n_samples, n_classes)
+        Whether each label is in the set, in the order of ``classes_``.
+    confidences, bounds : ndarray of float
+        The probability that the predicted label is right, and the bound on the error of the row.
+    """
+
+    labels: LabelArray
+    answers: "np.ma.MaskedArray[Any, Any]"
+    sets: Flags
+    confidences: Vector
+    bounds: Vector
 
 
 class GuaranteedClassifier:
@@ -31,6 +55,36 @@ class GuaranteedClassifier:
     def _statements(self, X: Any) -> tuple[GuaranteeTracker, LabelArray, RowStatements]:
         """Return the tracker, the labels of the classes, and what is said of each row of X now."""
 
+    def predict_with_guarantees(
+        self, X: Any, *, error: Any = None, coverage: float | None = None
+    ) -> GuaranteedPredictions:
+        """Return labels, answers, sets, confidences and bounds of rows at once, as the methods below return them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+        error : float or mapping, optional
+            The level of the answers, as in `decide`.
+        coverage : float, optional
+            The level of the sets, as in `predict_set`.
+
+        Returns
+        -------
+        GuaranteedPredictions
+            One entry for each row.
+        """
+        tracker, classes, said = self._statements(X)
+        answered = said.decisions[:, tracker.guarantees.error_position(error)] == ANSWERED
+        labels = classes[said.predicted]
+        return GuaranteedPredictions(
+            labels=labels,
+            answers=np.ma.MaskedArray(labels, mask=~answered),
+            sets=said.sets[:, tracker.guarantees.coverage_position(coverage)],
+            confidences=said.confidences,
+            bounds=said.like_errors[:, BOUND].copy(),
+        )
+
     def decide(self, X: Any, error: Any = None) -> "np.ma.MaskedArray[Any, Any]":
         """Return a label for each row that can be answered; the others are masked, for somebody else to decide.
 
@@ -48,9 +102,7 @@ class GuaranteedClassifier:
         MaskedArray of shape (n_samples,)
             The labels; masked where the row should be handed over.
         """
-        tracker, labels, said = self._statements(X)
-        answered = said.decisions[:, tracker.guarantees.error_position(error)] == ANSWERED
-        return np.ma.MaskedArray(labels[said.predicted], mask=~answered)
+        return self.predict_with_guarantees(X, error=error).answers
 
     def predict_set(self, X: Any, coverage: float | None = None) -> Flags:
         """Return the labels that can be right, for each row.
@@ -69,8 +121,7 @@ class GuaranteedClassifier:
         ndarray of bool, of shape (n_samples, n_classes)
             Whether each label is in the set; columns in the order of `classes_`.
         """
-        tracker, _, said = self._statements(X)
-        return said.sets[:, tracker.guarantees.coverage_position(coverage)]
+        return self.predict_with_guarantees(X, coverage=coverage).sets
 
     def predict_confidence(self, X: Any) -> Vector:
         """Return the probability that the prediction is right, for each row, calibrated by the labels so far.
@@ -85,7 +136,7 @@ class GuaranteedClassifier:
         ndarray of shape (n_samples,)
             The probabilities.
         """
-        return self._statements(X)[2].confidences
+        return self.predict_with_guarantees(X).confidences
 
     def predict_bound(self, X: Any) -> Vector:
         """Return a bound on the error of each row: that of recent rows of like confidence, plus a margin.
@@ -100,7 +151,7 @@ class GuaranteedClassifier:
         ndarray of shape (n_samples,)
             The bounds.
         """
-        return self._statements(X)[2].like_errors[:, BOUND].copy()
+        return self.predict_with_guarantees(X).bounds
 
     def error_interval(
         self, *, last: int | None = None, label: Any = None, predicted: Any = None, delta: float | None = None

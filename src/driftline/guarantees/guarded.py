@@ -124,7 +124,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         Guarded
             The estimator itself.
         """
-        labels = read_labels(y, n_rows(X))
+        labels = read_labels(y, _n_rows(X))
         known = None if ids is None else read_ids(ids, len(labels)).tolist()
         before, is_first = self.__dict__.copy(), not hasattr(self, "_keeper")
         try:
@@ -161,7 +161,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         Guarded
             The estimator itself.
         """
-        known = read_ids(ids, n_rows(X)).tolist()
+        known = read_ids(ids, _n_rows(X)).tolist()
         check_is_fitted(self)
         self._waiting.add(known, self._statements(X)[2])
         return self
@@ -296,7 +296,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
             self._keeper.learn_rows(whole, positions[kept])
 
 
-def n_rows(X: Any) -> int:
+def _n_rows(X: Any) -> int:
     """Return the number of rows of a table or a sequence."""
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape else len(X)

@@ -26,7 +26,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
     features may change. A feature that is absent from a row, or None or NaN, is missing, and is replaced by its mean so
     far. A feature that first occurs later in the stream is used from the first row learned with it. Columns are scaled
     online, so no scaler is needed before it. A label is any hashable object but None; new classes are added when they
-    first occur.
+    first occur. `driftline.adapters.river.Guarded` adds decisions, sets, intervals and an alarm.
 
     Parameters
     ----------
