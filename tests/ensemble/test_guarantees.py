@@ -253,7 +253,7 @@ def test_each_label_has_its_own_level_also_if_it_joins_or_comes_from_a_file(tmp_
     model.partial_fit(X[y == "bee"][:1], ["bee"])
     for each in (model, through_file(model, tmp_path)):
         assert levels(each) == ({"ant": 0.1, "cow": 0.3, "bee": 0.1}, {0.2})
-        assert np.array_equal(counted(each._published)["rows/answers_levels"], counted(each)["rows/answers_levels"])
+        assert np.array_equal(counted(each._current)["rows/answers_levels"], counted(each)["rows/answers_levels"])
 
 
 @pytest.mark.parametrize("columns", [2, 30])

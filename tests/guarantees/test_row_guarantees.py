@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftline.core import checkpoint
 from driftline.guarantees import Guarantees
 from driftline.guarantees.row_guarantees import RowGuarantees
 from helpers.adversaries import (
@@ -25,6 +26,7 @@ from helpers.adversaries import (
     set_excesses,
     wrong_when_answered,
 )
+from helpers.saved_parts import check_saved
 from helpers.strategies import seeds
 
 phases = st.lists(
@@ -198,9 +200,31 @@ def test_while_nothing_is_answered_some_rows_are_on_trial(make):
         arrays = rows.state()
         for e in np.flatnonzero(arrays["answers_debts"][:, 0] >= LIMIT):
             n_indebted += 1
-            above = arrays["answers_rows"][0, 0, int(arrays["answers_thresholds"][e, 0]) :]
+            above = arrays["answers_rows"][0, 0, int(arrays["answers_thresholds"][e, 0] % 1000) :]
             assert above.sum() >= 0.02 * arrays["answers_rows"][0, 0].sum()
     assert n_indebted > 100
+
+
+def test_rows_are_answered_again_where_debt_below_the_limit_allows_none():
+    """A classifier without probabilities is wrong in 3 % of rows, and once in three quarters of a batch."""
+    rng, rows, n_answered = np.random.default_rng(0), RowGuarantees(Guarantees(errors=0.05)), []
+    add_classes(rows, 2)
+    h, predicted = np.tile([1.0, 0.0], (50, 1)), np.zeros(50, int)
+    for batch in range(400):
+        said = rows.state_rows(h, predicted)
+        n_answered.append((said.decisions[:, 0] == ANSWERED).sum())
+        rows.learn_rows(said, (rng.random(50) < (0.75 if batch == 60 else 0.03)).astype(int))
+    assert sum(n_answered[61:80]) == 0
+    assert min(n_answered[300:]) == 50
+    assert rows.answer_counts().n_tried > 0
+
+
+def test_bounds_of_rows_stay_in_their_range_however_late_labels_come():
+    rows = RowGuarantees(Guarantees(errors=0.05))
+    add_classes(rows, 2)
+    said = rows.state_rows(np.tile([0.99, 0.01], (60_000, 1)), np.zeros(60_000, int))
+    rows.learn_rows(said, np.ones(60_000, int))  # all were wrong, and nobody knew
+    check_saved(rows.state(), rows, checkpoint.VERSION)
 
 
 @pytest.mark.parametrize("level", [0.01, 0.1])

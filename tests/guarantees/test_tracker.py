@@ -157,7 +157,7 @@ def test_older_files_have_no_guarantees():
         ("rows/answers_rows", (0, 0, 0), 1e16),
         ("rows/answers_debts", (0, 0), -21.0),
         ("rows/answers_debts", (0, 0), 1e12),
-        ("rows/answers_thresholds", (0, 0), 97.0),
+        ("rows/answers_thresholds", (0, 0), 2000.0),
         ("rows/answers_counts", (0, 0, 1), 1e6),
         ("rows/answers_counts", (0, 0, 0), 0.5),
         ("rows/sets_levels", 0, 0.2),

@@ -31,7 +31,8 @@ class Answering:
         self.n_answered = self.n_wrong = self.n_tried = 0
 
     def decide(self, place):
-        return 0 if place < self.threshold else 1 if self.debt < L else 2
+        is_trial = self.threshold >= 1000
+        return 0 if place < self.threshold - 1000 * is_trial else 2 if is_trial else 1
 
     def learn(self, decision, wrong, n_seen, rows, mistakes):
         if decision:
@@ -51,7 +52,8 @@ class Answering:
         meets = np.flatnonzero((above > 0) & (wrong_above <= aim(self.level, self.debt) * above))
         lowest = meets[0] if len(meets) else 96
         tried = np.flatnonzero(above >= 0.02 * rows.sum())[-1]
-        return min(lowest, tried) if self.debt >= L else lowest
+        blocked = self.debt >= L or (self.debt > 0 and lowest == 96)
+        return 1000 + min(lowest, tried) if blocked else lowest
 
 
 class Covering:

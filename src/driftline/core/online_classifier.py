@@ -65,6 +65,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
                     pass
             except BaseException:  # from a feature map that rejects a row, or KeyboardInterrupt
                 self.__dict__ = before
+                self._access.is_stale = True
                 raise
         return self
 
@@ -329,9 +330,10 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         """The copy of the model for readers, which does not change while it is used; raises NotFittedError."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises, unless another thread has learned the first row in this moment
-        if self._is_stale:
-            self._refresh()
-        return self._published
+        if self._access.is_stale:
+            self._wait_for_copy()
+        copy: Self = self._access.copy
+        return copy
 
     @property
     def _fitted(self) -> Learner:

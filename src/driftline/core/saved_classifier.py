@@ -22,8 +22,24 @@ from driftline.utils.validation import checked_notes
 
 READER_WAIT = 0.001
 """Seconds after which a thread that waits for a copy of the model looks whether another thread has made one."""
-UNSAVED = ("_learning", "_published", "_is_stale", "_is_read", "_n_published")
-"""Attributes that are neither pickled nor copied: the lock, and the copy for readers."""
+UNSAVED = ("_shared",)
+"""Attributes that are neither pickled nor copied."""
+
+
+class Access:
+    """How threads share a model: the lock of those that learn, and the copy of the model for those that only read."""
+
+    __slots__ = ("copy", "is_awaited", "is_stale", "lock", "n_copies")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.copy: Any = None
+        """A copy of the model that nothing changes."""
+        self.is_stale = True
+        """Whether the model has changed since the copy was made."""
+        self.is_awaited = False
+        """Whether a thread waits for a copy; then the thread that learns makes one when it has learned a batch."""
+        self.n_copies = 0
 
 
 class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -38,14 +54,6 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     _n_first_columns: int
     _learner: Learner
     """The learner, which only a thread that holds `_lock` may use."""
-    _published: Self
-    """A copy of the model for all that only reads, which nothing changes; it is made when it is asked for."""
-    _is_stale = True
-    """Whether the model has changed since that copy was made."""
-    _n_published = 0
-    """Number of copies made."""
-    _is_read = False
-    """Whether a thread waits for a copy; then the thread that learns makes one when it has learned a batch."""
     _also_reads: "tuple[type[SavedClassifier], ...]" = ()
     """Other classes whose files `load` reads."""
 
@@ -67,37 +75,46 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _replace_learner(self, learner: Learner, **attributes: Any) -> None:
         """Set the learner and the attributes that belong to it, all at once; the lock must be held."""
-        self.__dict__.update(attributes, _learner=learner, _is_stale=True)
-        if self._is_read:
+        self.__dict__.update(attributes, _learner=learner)
+        self._access.is_stale = True
+        if self._access.is_awaited:
             with suppress(MemoryError):  # the rows are learned; the reader will try again
-                self._publish()
+                self._copy_for_readers()
 
-    def _publish(self) -> None:
-        """Make a copy of the model for readers; the lock must be held."""
-        published = copy_with(self, _learner=self._learner.snapshot(), _published=None)
-        self.__dict__.update(_published=published, _is_stale=False, _is_read=False, _n_published=self._n_published + 1)
+    def _copy_for_readers(self) -> None:
+        """Make a copy of the model that nothing changes; the lock must be held."""
+        access = self._access
+        access.copy = copy_with(self, _learner=self._learner.snapshot(), _shared=Access())
+        access.is_stale = access.is_awaited = False
+        access.n_copies += 1
 
-    def _refresh(self) -> None:
+    def _wait_for_copy(self) -> None:
         """Wait for a copy of the model that has all rows learned before this call; make it if no thread learns.
 
         A copy costs more than many a prediction, so none is made for rows that nobody asks about in between.
         """
-        n_before = self._n_published
-        while self._n_published == n_before:
-            self._is_read = True
-            if self._lock.acquire(timeout=READER_WAIT):
+        access = self._access
+        n_before = access.n_copies
+        while access.n_copies == n_before:
+            access.is_awaited = True
+            if access.lock.acquire(timeout=READER_WAIT):
                 try:
-                    if self._is_stale:
-                        self._publish()
+                    if access.is_stale:
+                        self._copy_for_readers()
                     return
                 finally:
-                    self._lock.release()
+                    access.lock.release()
+
+    @property
+    def _access(self) -> "Access":
+        # Not made in __init__: scikit-learn allows nothing but parameters there.
+        access: Access | None = self.__dict__.get("_shared")
+        return self.__dict__.setdefault("_shared", Access()) if access is None else access
 
     @property
     def _lock(self) -> Any:  # the type of a reentrant lock has no public name
         """The lock of the threads that learn."""
-        # Not made in __init__: scikit-learn allows nothing but parameters there.
-        return self.__dict__.setdefault("_learning", threading.RLock())
+        return self._access.lock
 
     def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
         """Write the model to one file, atomically.

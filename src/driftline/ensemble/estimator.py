@@ -248,6 +248,9 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None, ids: Any = None) -> Self:
         """Continue to learn, from the rows of X in order.
 
+        Bounds and guarantees count each row as if it had been predicted just before its own label was learned. If rows
+        are predicted as a batch, call `observe` with the batch before: then the predictions that were made count.
+
         Parameters
         ----------
         X, y

@@ -8,6 +8,7 @@ predicted. The only assumption is that each prediction was made before its label
 from driftline.guarantees.alarm import Alarm, AlarmKind, ErrorAlarm
 from driftline.guarantees.error_interval import ErrorInterval, error_interval
 from driftline.guarantees.error_intervals import ErrorIntervals
+from driftline.guarantees.guaranteed_classifier import GuaranteedPredictions
 from driftline.guarantees.guarded import Guarded
 from driftline.guarantees.settings import Guarantees
 
@@ -17,6 +18,7 @@ __all__ = [
     "ErrorAlarm",
     "ErrorInterval",
     "ErrorIntervals",
+    "GuaranteedPredictions",
     "Guarantees",
     "Guarded",
     "error_interval",

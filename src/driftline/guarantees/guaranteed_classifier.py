@@ -10,7 +10,7 @@ from driftline.errors import ConfigError
 from driftline.guarantees.alarm import Alarm
 from driftline.guarantees.error_interval import ErrorInterval, error_interval
 from driftline.guarantees.tracker import GuaranteeTracker
-from driftline.kernels.confidence import BOUND
+from driftline.kernels.confidence import BOUND, LOW, MIDDLE
 from driftline.kernels.statements import ANSWERED, RowStatements
 from driftline.types import Flags, LabelArray, Vector
 
@@ -27,21 +27,27 @@ class GuaranteedPredictions:
         The same, masked where the row should be handed over.
     sets : ndarray of bool, of shape (n_samples, n_classes)
         Whether each label is in the set, in the order of ``classes_``.
-    confidences, bounds : ndarray of float
-        The probability that the predicted label is right, and the bound on the error of the row.
+    confidences : ndarray of float
+        The probability that the predicted label is right.
+    like_errors, lower_bounds, bounds : ndarray of float
+        The error among recent rows of like confidence, and its lower and upper limit.
     """
 
     labels: LabelArray
     answers: "np.ma.MaskedArray[Any, Any]"
     sets: Flags
     confidences: Vector
+    like_errors: Vector
+    lower_bounds: Vector
     bounds: Vector
 
 
 class GuaranteedClassifier:
     """A classifier that says how far its predictions can be trusted, kept true by the labels that arrive.
 
-    What it says of a row concerns the label that is most probable, also if the classifier draws its labels.
+    What it says of a row concerns the label that is most probable, also if the classifier draws its labels. What is
+    counted is what was said of a row before its label was learned. See `AMRC.observe` and `Guarded` for rows that
+    are predicted together, or long before their labels arrive.
     """
 
     classes_: LabelArray
@@ -82,13 +88,16 @@ class GuaranteedClassifier:
             answers=np.ma.MaskedArray(labels, mask=~answered),
             sets=said.sets[:, tracker.guarantees.coverage_position(coverage)],
             confidences=said.confidences,
+            like_errors=said.like_errors[:, MIDDLE].copy(),
+            lower_bounds=said.like_errors[:, LOW].copy(),
             bounds=said.like_errors[:, BOUND].copy(),
         )
 
     def decide(self, X: Any, error: Any = None) -> "np.ma.MaskedArray[Any, Any]":
         """Return a label for each row that can be answered; the others are masked, for somebody else to decide.
 
-        Among the rows answered, at most a share `error` is wrong in the long run, on any stream.
+        Among the rows answered, at most a share `error` is wrong in the long run, on any stream. (With an `AMRC`, rows
+        that are decided as a batch must be observed before they are learned: see `AMRC.partial_fit`.)
 
         Parameters
         ----------
@@ -107,7 +116,7 @@ class GuaranteedClassifier:
     def predict_set(self, X: Any, coverage: float | None = None) -> Flags:
         """Return the labels that can be right, for each row.
 
-        The true label is in the set in a share `coverage` of the rows in the long run, on any stream.
+        The true label is in the set in at least a share `coverage` of the rows in the long run, on any stream.
 
         Parameters
         ----------

@@ -46,7 +46,8 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
     guarantees : Guarantees, optional
         The levels; by default those of `Guarantees()`.
     expire_after_labels : int, default=100000
-        Number of labels after which an observed row is given up, if its own was not among them.
+        Number of labels after which an observed row is given up, if its own was not among them. At most 100,000 rows
+        wait; when there are more, the oldest are given up.
 
     Attributes
     ----------
@@ -162,13 +163,13 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
             The estimator itself.
         """
         known = read_ids(ids, _n_rows(X)).tolist()
-        check_is_fitted(self)
+        self._check_fitted()
         self._waiting.add(known, self._statements(X)[2])
         return self
 
     def acknowledge_alarm(self) -> None:
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""
-        check_is_fitted(self)
+        self._check_fitted()
         if self._keeper.alarm is not None:
             self._keeper.alarm.acknowledge()
 
@@ -187,7 +188,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         ndarray of shape (n_samples,)
             The labels.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         labels: LabelArray = self.model_.predict(X)
         return labels
 
@@ -208,7 +209,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
 
     def _probabilities(self, X: Any) -> tuple[Labels, Matrix]:
         """Return the position of the predicted label for each row, and the probability of each class."""
-        check_is_fitted(self)
+        self._check_fitted()
         labels = np.asarray(self.model_.predict(X)).tolist()
         predicted = np.array([self._classes.position(label) for label in labels], np.int64)
         h = np.zeros((len(predicted), len(self._classes.labels)))
@@ -218,7 +219,7 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
                 f"the model predicted {labels[unknown[0]]!r} for row {unknown[0]}, which is none of its classes, "
                 f"{self._classes.labels.tolist()[:20]}; let it learn a row of that class first"
             )
-        if hasattr(self.model_, "predict_proba"):
+        if hasattr(self.model_, "predict_proba") and hasattr(self.model_, "classes_"):
             columns = [self._classes.position(label) for label in np.asarray(self.model_.classes_).tolist()]
             with suppress(ConfigError, NotImplementedError):  # adapters, for models without probabilities
                 h[:, columns] = np.clip(np.nan_to_num(self.model_.predict_proba(X)), 0.0, 1.0)
@@ -232,25 +233,25 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
 
     @property
     def _tracker(self) -> GuaranteeTracker:
-        check_is_fitted(self)
+        self._check_fitted()
         return self._keeper
 
     @property
     def classes_(self) -> LabelArray:  # type: ignore[override]
         """The classes, in the order in which they became known."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self._classes.labels.copy()
 
     @property
     def n_waiting_(self) -> int:
         """Number of observed rows whose labels have not arrived."""
-        check_is_fitted(self)
+        self._check_fitted()
         return len(self._waiting)
 
     @property
     def n_expired_(self) -> int:
         """Number of observed rows that were given up."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self._waiting.n_expired
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -258,6 +259,12 @@ class Guarded(GuaranteedClassifier, ClassifierMixin, MetaEstimatorMixin, BaseEst
         return hasattr(self, "_keeper") and bool(self._classes.labels.size)
 
     # Learning -----------------------------------------------------------------------------------------
+
+    def _check_fitted(self) -> None:
+        """Raise NotFittedError if no class is known; a fitted classifier knows some before anything is learned."""
+        if not hasattr(self, "_keeper") and _is_fitted(self.model):
+            self._start()
+        check_is_fitted(self)
 
     def _start(self) -> None:
         """Build what is needed, at the first call."""

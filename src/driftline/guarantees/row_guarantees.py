@@ -8,7 +8,15 @@ import numpy as np
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, probabilities
 from driftline.core.state import copy_with
 from driftline.guarantees.settings import Guarantees
-from driftline.kernels.confidence import N_BINS, N_COLUMNS, N_FEATURES, STRETCH_ROWS, ConfidenceState
+from driftline.kernels.confidence import (
+    MAX_LOG_FACTOR,
+    MIN_LOG_FACTOR,
+    N_BINS,
+    N_COLUMNS,
+    N_FEATURES,
+    STRETCH_ROWS,
+    ConfidenceState,
+)
 from driftline.kernels.statements import (
     AnswerState,
     RowStatements,
@@ -28,6 +36,7 @@ from driftline.kernels.thresholds import (
     N_SCORE_BINS,
     NO_LABEL,
     NO_ROW,
+    TRIAL,
 )
 from driftline.types import LabelArray, Labels, Matrix, State, Vector
 
@@ -39,8 +48,6 @@ MAX_ROWS = 2.0**40
 """Most rows that a file counts for one class: so few that sums over classes, and rows to come, can be counted too."""
 MAX_DEBT = 1e7
 """No debt becomes so large: it exceeds `LIMIT` by mistakes of rows that waited, and of classes not known, alone."""
-MAX_LOG_FACTOR = 20.0
-"""No logarithm of a factor of a margin becomes so large."""
 FIRST_WEIGHTS = (0.0, 1.0, 0.0, 0.0, 0.0)
 """At first, the classifier's own probability is the confidence."""
 NEW_ANSWERS = {
@@ -103,19 +110,17 @@ class RowGuarantees:
 
     Notes
     -----
-    **Decisions.** For each level ε there is a debt D, at first -5. A row is answered only if D < L, with L = 20. The
-    label of an answered row changes D by +(1 - ε) if it was wrong and -ε if not; the label of a row on trial does the
-    same, except that it does not raise D above L + 1. D is never less than -L. So over any part of the stream, an
-    answered row raises D by at least (wrong - ε), and a row on trial by at least -ε. With n rows answered, w of them
-    wrong, and k rows on trial,
+    **Decisions.** For each level ε, or for each predicted label if the level differs between labels, there is a debt
+    D, at first -5. A row is answered only if D < L, with L = 20. The label of an answered row changes D by +(1 - ε) if
+    it was wrong and -ε if not; the label of a row on trial does the same, except that it does not raise D above L + 1.
+    D is never less than -L. So over any part of the stream, an answered row raises D by at least (wrong - ε), and a row
+    on trial by at least -ε. With n rows answered, w of them wrong, and k rows on trial,
 
         w ≤ ε (n + k) + 2L + 1 in any part of the stream, and w ≤ ε (n + k) + L + 6 from the start on,
 
-    on any stream, also on one that reacts to the decisions. There are rows on trial only while D ≥ L, when nothing is
+    on any stream, also on one that reacts to the decisions. Rows are on trial only while debt keeps all rows from being
     answered; k is counted. No rule that always comes back can do without them: if all rows that are handed over are
-    predicted rightly and the first one that is answered again is wrong, every answer is wrong. If rows on trial are
-    wrong at least as often as ε, as they are where labels do not react to decisions and the classifier was bad enough
-    to need trials, the term ε k is not needed in the long run.
+    predicted rightly and the first one that is answered again is wrong, every answer is wrong.
 
     **Sets.** For each share α of missed labels there is a debt D, changed by +(1 - α) if a label was not in its set
     and -α if it was. With D ≥ L, sets hold all known classes; with D ≤ -L, none. So in any part of the stream with n
@@ -124,7 +129,7 @@ class RowGuarantees:
 
         |m - α n| ≤ 2L + 2 + f, and from the start on |m - α n| ≤ L + 1 + f,
 
-    on any stream. If empty sets are not allowed, only the upper bound on m is true.
+    on any stream. If empty sets are not allowed, which is the default, only the upper bound on m is true.
 
     **Late labels.** If at most d rows that were answered (for sets: any rows) wait for their labels at any time, all
     four limits grow by d: so much can happen before D shows it. All of it is paid for: to answer again takes at least
@@ -268,7 +273,7 @@ class RowGuarantees:
     def schema(self) -> Schema:
         """Return what each array must be in a file, for the classes that there are now."""
         _, _, answers, sets = self.parts
-        bins_low = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+        bins_low = np.array([0.0, 0.0, MIN_LOG_FACTOR, 0.0, 0.0, 0.0])
         bins_high = np.array([MOST_COUNTED, 1.0, MAX_LOG_FACTOR, *[float(STRETCH_ROWS)] * 3])
         specs = {
             "weight": ArraySpec((1,), low=1.0, high=2.0 * MAX_WEIGHT),
@@ -283,7 +288,7 @@ class RowGuarantees:
             "answers_seen": ArraySpec(answers.seen.shape, low=0.0, high=MOST_COUNTED),
             "answers_rows": ArraySpec(answers.rows.shape, low=0.0, high=MAX_WEIGHTED),
             "answers_debts": ArraySpec(answers.debts.shape, low=-LIMIT, high=MAX_DEBT),
-            "answers_thresholds": ArraySpec(answers.thresholds.shape, low=0.0, high=NO_ROW),
+            "answers_thresholds": ArraySpec(answers.thresholds.shape, low=0.0, high=TRIAL + NO_ROW),
             "answers_counts": _counts(answers.counts.shape),
             "sets_levels": ArraySpec(sets.levels.shape, equals=sets.levels),
             "sets_allows_empty": ArraySpec((1,), equals=sets.allows_empty),

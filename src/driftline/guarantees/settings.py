@@ -25,7 +25,7 @@ class Guarantees:
         to shares allows a share for each predicted label; a label that it lacks has its smallest share. The first
         level is the default of `decide`.
     coverages : float or sequence of float
-        Levels for `predict_set`: the share of sets that contain the true label. The first one is its default.
+        Levels for `predict_set`: the share of sets that contain the true label, at least. The first one is its default.
     tolerated : float, optional
         The alarm is raised if the error exceeds this level. By default no level is tolerated or not.
     rise : float or None, default=0.05
@@ -34,9 +34,9 @@ class Guarantees:
         Probability with which an interval of the error, or the alarm, may be wrong, at any time of the whole stream.
     per_class : bool, default=False
         Whether each class on its own is to have the coverage of the sets, and not only all rows together.
-    allows_empty : bool, default=True
-        Whether sets may be empty. If not, the predicted label is always in the set, and coverage can be higher than
-        asked for.
+    allows_empty : bool, default=False
+        Whether sets may be empty. If so, coverage is what is asked for, and not more: where the classifier is right
+        more often, its least confident rows have empty sets. If not, the predicted label is always in the set.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Guarantees:
     rise: float | None = 0.05
     delta: float = 0.05
     per_class: bool = False
-    allows_empty: bool = True
+    allows_empty: bool = False
 
     def __post_init__(self) -> None:
         errors = [self.errors] if isinstance(self.errors, Mapping) else _sequence("errors", self.errors)

@@ -32,8 +32,10 @@ MARGIN = 1.3
 MIN_VARIANCE = 0.002
 ALLOWED = 0.05
 """Share of stretches in which mistakes may exceed their bounds."""
-MARGIN_STEP, MIN_MARGIN = 0.25, -0.5
-"""How much a stretch with too many mistakes adds to the logarithm of a factor of the margin; and its least value."""
+MARGIN_STEP = 0.25
+"""How much a stretch with too many mistakes adds to the logarithm of a factor of the margin."""
+MIN_LOG_FACTOR, MAX_LOG_FACTOR = -0.5, 7.0
+"""Limits of this logarithm. From 6 on every bound is 1."""
 
 ROWS, ERROR, LOG_FACTOR, OPEN_ROWS, OPEN_WRONG, OPEN_BOUNDS = range(6)
 """Columns of `ConfidenceState.bins`: effective rows, their error, logarithm of the factor; and the open stretch."""
@@ -172,5 +174,6 @@ def learn_like_rows(confidence: float, bound: float, is_right: float, bins: Matr
     row[OPEN_BOUNDS] += bound
     if row[OPEN_ROWS] >= STRETCH_ROWS:
         failed = 1.0 if row[OPEN_WRONG] > row[OPEN_BOUNDS] else 0.0
-        row[LOG_FACTOR] = max(row[LOG_FACTOR] + MARGIN_STEP * (failed - ALLOWED), MIN_MARGIN)
+        moved = row[LOG_FACTOR] + MARGIN_STEP * (failed - ALLOWED)
+        row[LOG_FACTOR] = min(max(moved, MIN_LOG_FACTOR), MAX_LOG_FACTOR)
         row[OPEN_ROWS] = row[OPEN_WRONG] = row[OPEN_BOUNDS] = 0.0

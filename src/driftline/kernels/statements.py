@@ -22,9 +22,10 @@ from driftline.kernels.thresholds import (
     LIMIT,
     N_CONFIDENCE_BINS,
     N_SCORE_BINS,
+    TRIAL,
     answer_threshold,
     confidence_place,
-    heavier,
+    grow_weight,
     score_place,
     set_threshold,
 )
@@ -57,7 +58,7 @@ class AnswerState(NamedTuple):
     debts: Matrix
     """(e, groups)."""
     thresholds: Matrix
-    """(e, groups): bins of confidence from which on rows are answered."""
+    """(e, groups): bins of confidence from which on rows are answered, plus `TRIAL` if they are put on trial."""
     counts: Vector
     """(e, groups, 3)."""
 
@@ -117,21 +118,21 @@ def unpacked(buffer: Vector, sizes: Indices) -> TrackedState:
     The sizes are the numbers of error levels, of groups of answers, of coverages, of groups of sets, and of classes.
     """
     e, g, s, q, c = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
-    weight, at = taken(buffer, 0, 1)
-    weights, at = taken(buffer, at, N_FEATURES)
-    covariance, at = taken(buffer, at, N_FEATURES * N_FEATURES)
-    recent_errors, at = taken(buffer, at, 2)
-    bins, at = taken(buffer, at, N_BINS * N_COLUMNS)
+    weight, at = take_part(buffer, 0, 1)
+    weights, at = take_part(buffer, at, N_FEATURES)
+    covariance, at = take_part(buffer, at, N_FEATURES * N_FEATURES)
+    recent_errors, at = take_part(buffer, at, 2)
+    bins, at = take_part(buffer, at, N_BINS * N_COLUMNS)
     confidence = ConfidenceState(
         weights, covariance.reshape(N_FEATURES, N_FEATURES), recent_errors, bins.reshape(N_BINS, N_COLUMNS)
     )
-    levels, at = taken(buffer, at, e * g)
-    by_class, at = taken(buffer, at, e)
-    seen, at = taken(buffer, at, g)
-    rows, at = taken(buffer, at, 2 * g * N_CONFIDENCE_BINS)
-    debts, at = taken(buffer, at, e * g)
-    thresholds, at = taken(buffer, at, e * g)
-    counts, at = taken(buffer, at, e * g * 3)
+    levels, at = take_part(buffer, at, e * g)
+    by_class, at = take_part(buffer, at, e)
+    seen, at = take_part(buffer, at, g)
+    rows, at = take_part(buffer, at, 2 * g * N_CONFIDENCE_BINS)
+    debts, at = take_part(buffer, at, e * g)
+    thresholds, at = take_part(buffer, at, e * g)
+    counts, at = take_part(buffer, at, e * g * 3)
     answers = AnswerState(
         levels.reshape(e, g),
         by_class,
@@ -141,13 +142,13 @@ def unpacked(buffer: Vector, sizes: Indices) -> TrackedState:
         thresholds.reshape(e, g),
         counts.reshape(e, g, 3),
     )
-    misses, at = taken(buffer, at, s)
-    allows_empty, at = taken(buffer, at, 1)
-    class_shares, at = taken(buffer, at, c)
-    rows, at = taken(buffer, at, q * N_SCORE_BINS)
-    debts, at = taken(buffer, at, s * q)
-    thresholds, at = taken(buffer, at, s * q)
-    counts, at = taken(buffer, at, s * q * 3)
+    misses, at = take_part(buffer, at, s)
+    allows_empty, at = take_part(buffer, at, 1)
+    class_shares, at = take_part(buffer, at, c)
+    rows, at = take_part(buffer, at, q * N_SCORE_BINS)
+    debts, at = take_part(buffer, at, s * q)
+    thresholds, at = take_part(buffer, at, s * q)
+    counts, at = take_part(buffer, at, s * q * 3)
     sets = SetState(
         misses,
         allows_empty,
@@ -161,7 +162,7 @@ def unpacked(buffer: Vector, sizes: Indices) -> TrackedState:
 
 
 @kernel
-def taken(buffer: Vector, start: int, length: int) -> tuple[Vector, int]:
+def take_part(buffer: Vector, start: int, length: int) -> tuple[Vector, int]:
     """Return a part of a buffer, and the place after it."""
     return buffer[start : start + length], start + length
 
@@ -172,10 +173,11 @@ def state_decisions(t: int, said: RowStatements, answers: AnswerState) -> None:
     place = confidence_place(said.confidences[t])
     for e in range(answers.by_class.size):
         group = int(answers.by_class[e]) * (1 + said.predicted[t])
-        if place < answers.thresholds[e, group]:
+        threshold = answers.thresholds[e, group]
+        if place < (threshold - TRIAL if threshold >= TRIAL else threshold):
             said.decisions[t, e] = HANDED_OVER
         else:
-            said.decisions[t, e] = ANSWERED if answers.debts[e, group] < LIMIT else ON_TRIAL
+            said.decisions[t, e] = ON_TRIAL if threshold >= TRIAL else ANSWERED
 
 
 @inner_kernel
@@ -267,7 +269,7 @@ def learn_row(t: int, label: int, said: RowStatements, state: TrackedState) -> N
     learn_sets(t, label, weight, said, state.sets)
     learn_like_rows(said.confidences[t], said.like_errors[t, BOUND], is_right, state.confidence.bins)
     learn_confidence(said.features[t], is_right, state.confidence)
-    heavier(state.weight, state.answers.rows, state.sets.rows)
+    grow_weight(state.weight, state.answers.rows, state.sets.rows)
 
 
 @kernel

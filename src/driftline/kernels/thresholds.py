@@ -2,7 +2,7 @@
 
 Each level has a *debt*: the mistakes so far in excess of those that the level allows. The threshold is the one that
 would have met the level on the rows so far, old rows counting less; the level that it aims at is lowered while there
-is debt, and raised while there is credit. The debt is limited, which proves what is promised (see `RowStatements`).
+is debt, and raised while there is credit. The debt is limited, which proves what is promised (see `RowGuarantees`).
 """
 
 import math
@@ -25,7 +25,7 @@ SOFT_LIMIT = 8.0
 SLOW, FAST = 128.0, 8.0
 """Debt that changes the aim by a factor of e; and the same for the debt above the soft limit."""
 TRIED_SHARE = 0.02
-"""While there is too much debt to answer, at least this share of rows, the most confident ones, are put on trial."""
+"""While debt keeps all rows from being answered, at least this share, the most confident ones, are put on trial."""
 
 FIRST_ROWS = 100.0
 """Nothing is answered before so many labels have arrived."""
@@ -36,12 +36,14 @@ N_SCORE_BINS, LEAST_SCORE, SCORE_STEP = 160, -10.0, 0.125
 """Bins of the log-odds of class probabilities."""
 NO_ROW = float(N_CONFIDENCE_BINS)
 """Threshold at which nothing is answered."""
+TRIAL = 1000.0
+"""Added to a threshold from which on rows are put on trial instead of being answered."""
 ALL_LABELS, NO_LABEL = 0.0, 2.0
 """Thresholds at which sets hold all labels, or none."""
 
 
 @inner_kernel
-def place_of(p: float, lowest: float, step: float, n_bins: int) -> int:
+def bin_of_probability(p: float, lowest: float, step: float, n_bins: int) -> int:
     """Return the bin of a probability, by its log-odds."""
     bounded = min(max(p, 1e-12), 1.0 - 1e-12)
     place = int((math.log(bounded / (1.0 - bounded)) - lowest) / step)
@@ -51,13 +53,13 @@ def place_of(p: float, lowest: float, step: float, n_bins: int) -> int:
 @inner_kernel
 def confidence_place(confidence: float) -> int:
     """Return the bin of a confidence."""
-    return place_of(confidence, LEAST_CONFIDENCE_SCORE, CONFIDENCE_STEP, N_CONFIDENCE_BINS)
+    return bin_of_probability(confidence, LEAST_CONFIDENCE_SCORE, CONFIDENCE_STEP, N_CONFIDENCE_BINS)
 
 
 @inner_kernel
 def score_place(p: float) -> int:
     """Return the bin of a class probability."""
-    return place_of(p, LEAST_SCORE, SCORE_STEP, N_SCORE_BINS)
+    return bin_of_probability(p, LEAST_SCORE, SCORE_STEP, N_SCORE_BINS)
 
 
 @inner_kernel
@@ -69,10 +71,11 @@ def aim_of(level: float, debt: float) -> float:
 
 @inner_kernel
 def answer_threshold(n_seen: float, n_rows: Vector, n_wrong: Vector, level: float, debt: float) -> float:
-    """Return the bin of confidence from which on rows are answered; `NO_ROW` if none are.
+    """Return the bin of confidence from which on rows are answered; plus `TRIAL` if they are put on trial instead.
 
-    It is the lowest one at which the rows so far, from there up, were wrong at most at the rate aimed at. While there
-    is too much debt to answer, it is low enough for some rows to be put on trial.
+    It is the lowest bin at which the rows so far, from there up, were wrong at most at the rate aimed at. Rows are put
+    on trial if there is too much debt to answer, or if no bin meets the aim because of debt. Without debt, nothing
+    is answered then (`NO_ROW`): what is learned of handed-over rows brings the answers back.
     """
     if n_seen < FIRST_ROWS:
         return NO_ROW
@@ -82,13 +85,15 @@ def answer_threshold(n_seen: float, n_rows: Vector, n_wrong: Vector, level: floa
     rows, wrong, lowest, tried = 0.0, 0.0, N_CONFIDENCE_BINS, N_CONFIDENCE_BINS
     for step in range(N_CONFIDENCE_BINS):
         place = N_CONFIDENCE_BINS - 1 - step
-        if tried == N_CONFIDENCE_BINS and rows + n_rows[place] >= TRIED_SHARE * total:
-            tried = place
         rows += n_rows[place]
         wrong += n_wrong[place]
+        if tried == N_CONFIDENCE_BINS and rows >= TRIED_SHARE * total:
+            tried = place
         if rows > 0.0 and wrong <= aim * rows:
             lowest = place
-    return float(min(lowest, tried) if debt >= LIMIT else lowest)
+    if debt >= LIMIT or (debt > 0.0 and lowest == N_CONFIDENCE_BINS):
+        return TRIAL + min(lowest, tried)
+    return float(lowest)
 
 
 @inner_kernel
@@ -115,7 +120,7 @@ def set_threshold(n_rows: Vector, level: float, debt: float) -> float:
 
 
 @inner_kernel
-def heavier(weight: Vector, one: Vector, other: Matrix) -> None:
+def grow_weight(weight: Vector, one: Vector, other: Matrix) -> None:
     """Let the next row count more than the last; scale all weights down before they become too large."""
     weight[0] *= GROWTH
     if weight[0] > MAX_WEIGHT:

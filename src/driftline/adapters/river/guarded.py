@@ -34,7 +34,13 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
     guarantees : Guarantees, optional
         The levels; by default those of `Guarantees()`.
     expire_after_labels : int, default=100000
-        Number of labels after which an observed row is given up, if its own was not among them.
+        Number of labels after which an observed row is given up, if its own was not among them. At most 100,000 rows
+        wait; when there are more, the oldest are given up.
+
+    Notes
+    -----
+    Nothing is said of a row whose predicted label is None, or has neither been learned nor predicted for a row that
+    was learned.
 
     Examples
     --------
@@ -87,7 +93,10 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
         **kwargs
             Further arguments of the classifier's `learn_one`.
         """
-        now = self._statements(x) if self._labels else None
+        predicted = self.model.predict_one(x)
+        if self._labels and predicted is not None:
+            self._add_label(predicted)
+        now = self._statements(x)
         self.model.learn_one(x, y, **kwargs)
         self._add_label(y)
         observed = None if id is None else self._waiting.take(id)
@@ -108,8 +117,9 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
         """
         if id is None:
             raise DataError("id is None; give each row an id of its own")
-        if self._labels:
-            self._waiting.add([id], self._statements(x))
+        said = self._statements(x)
+        if said is not None:
+            self._waiting.add([id], said)
 
     def acknowledge_alarm(self) -> None:
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""
@@ -177,7 +187,7 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
             The label, or None.
         """
         position = self._tracker.guarantees.error_position(error)
-        said = self._statements(x) if self._labels else None
+        said = self._statements(x)
         if said is None or said.decisions[0, position] != ANSWERED:
             return None
         return list(self._labels)[said.predicted[0]]
@@ -195,13 +205,14 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
         Returns
         -------
         set
-            The labels; empty before the first label.
+            The labels; empty if nothing is said of the row.
         """
         position = self._tracker.guarantees.coverage_position(coverage)
-        if not self._labels:
+        said = self._statements(x)
+        if said is None:
             return set()
-        inside = self._statements(x).sets[0, position]
-        return {label for label, is_inside in zip(self._labels, inside.tolist(), strict=True) if is_inside}
+        inside = said.sets[0, position].tolist()
+        return {label for label, is_inside in zip(self._labels, inside, strict=True) if is_inside}
 
     def predict_confidence_one(self, x: dict[Any, Any]) -> float:
         """Return the probability that the prediction is right, calibrated by the labels so far.
@@ -214,9 +225,10 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
         Returns
         -------
         float
-            The probability; 0 before the first label.
+            The probability; 0 if nothing is said of the row.
         """
-        return float(self._statements(x).confidences[0]) if self._labels else 0.0
+        said = self._statements(x)
+        return 0.0 if said is None else float(said.confidences[0])
 
     def predict_bound_one(self, x: dict[Any, Any]) -> float:
         """Return a bound on the error of the row: that of recent rows of like confidence, plus a margin.
@@ -229,16 +241,17 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
         Returns
         -------
         float
-            The bound; 1 before the first label.
+            The bound; 1 if nothing is said of the row.
         """
-        return float(self._statements(x).like_errors[0, BOUND]) if self._labels else 1.0
+        said = self._statements(x)
+        return 1.0 if said is None else float(said.like_errors[0, BOUND])
 
-    def _statements(self, x: dict[Any, Any]) -> RowStatements:
-        """Return what is said of a row; a label must be known."""
-        shares = self.model.predict_proba_one(x) if hasattr(self.model, "predict_proba_one") else {}
+    def _statements(self, x: dict[Any, Any]) -> RowStatements | None:
+        """Return what is said of a row; None if its predicted label is not known."""
         predicted = self.model.predict_one(x)
-        if predicted not in self._labels:  # a binary model knows False and True from the start
-            predicted = max(self._labels, key=lambda label: shares.get(label, 0.0))
+        if predicted not in self._labels:
+            return None
+        shares = self.model.predict_proba_one(x) if hasattr(self.model, "predict_proba_one") else {}
         h = np.array([[min(max(shares.get(label, 0.0), 0.0), 1.0) for label in self._labels]])
         if not h.any():
             h[0, self._labels[predicted]] = 1.0
