@@ -222,8 +222,8 @@ def predict(
     """Predict new rows: a label, or none if the row should be handed over, and how far it can be trusted.
 
     The file must have the columns that the model learned from, in any order. It needs no labels, and other columns are
-    ignored. Rows are numbered by their lines in the file. Models that were saved by run have an answer, blank where
-    the row should be handed over; the confidence that the prediction is right; a bound on the error of this row; and
+    ignored. Rows are numbered by their lines in the file. Models of amrc and its variants have an answer, blank
+    where the row should be handed over; the confidence that the prediction is right; a bound on the error of this row; and
     the set of labels that can be right, at the first levels that the model follows (run --error, --coverage). For
     example:
 

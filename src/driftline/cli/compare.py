@@ -39,7 +39,7 @@ def compare_models(
     names = [name.strip() for name in models.split(",") if name.strip()]
     if len(set(names)) < len(names) or len(names) < 2:
         raise ConfigError(f"--models expects two or more different names, separated by commas; got {models!r}")
-    candidates = {name: create_model(name, guarantees, random_state=seed) for name in names}
+    candidates = {name: create_model(name, guarantees, {"random_state": seed}) for name in names}
     quiet = quiet or STDOUT in (json, report)
     entries: list[ReportEntry] = []
     failures: list[str] = []

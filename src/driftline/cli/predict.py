@@ -150,7 +150,7 @@ def _texts(cell: Cell) -> dict[Kind, Cell]:
         Kind.PLACE: _unchanged,
         Kind.LABEL: cell,
         Kind.NUMBER: "{:.6g}".format,
-        Kind.LABELS: lambda labels: cell("|".join(map(str, labels))),
+        Kind.LABELS: lambda labels: cell("|".join(str(label).replace("|", r"\|") for label in labels)),
     }
 
 

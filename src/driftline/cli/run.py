@@ -58,7 +58,7 @@ def run_stream(
     check_outputs([source], report=report, save=save, json=json)
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
-    model = create_model(name, guarantees, **{"random_state": seed} | parse_parameters(parameters))
+    model = create_model(name, guarantees, {"random_state": seed} | parse_parameters(parameters))
     if save is not None and not describe(name).is_ours:
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)

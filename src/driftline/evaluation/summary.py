@@ -58,11 +58,12 @@ class Summary:
         wrong in the long run: the share of rows answered, the share of wrong answers with its limits, and the number of
         rows that were handed over because of too many mistakes, while their labels told when to answer again.
     coverage_level, set_coverage, set_size
-        If sets of labels are predicted that contain the true one in a share ``coverage_level`` of rows in the long run:
+        If sets of labels are predicted that contain the true one in a share ``coverage_level`` of rows or more:
         the share that does, and the mean number of labels in a set.
     alarms, n_alarms : tuple of Alarm, int
         The times at which the error had risen, or exceeded the tolerated level, and their number; at most 1,000 are
-        listed. Their rows are rows of the stream. Raised alarms are noted, and armed again, every 500 rows.
+        listed. Their rows are counted in the order in which labels arrive, so that with late labels an alarm was
+        raised later than its row. Raised alarms are noted, and armed again, every 500 rows.
     """
 
     stream: str

@@ -55,7 +55,7 @@ KINDS = {TOLERATED: AlarmKind.TOLERATED, RISE: AlarmKind.RISE}
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A raised alarm. Rows are numbered from 0, from the first one that the `ErrorAlarm` was given.
+    """A raised alarm. Rows are numbered from 0, in the order in which the `ErrorAlarm` got their labels.
 
     Attributes
     ----------

@@ -4,8 +4,8 @@ from math import isnan
 
 from driftline.evaluation import Summary
 from driftline.evaluation.summary_table import format_level
-from driftline.guarantees import Alarm
-from driftline.report.formatting import format_percent, join_words, visible_text
+from driftline.guarantees import Alarm, AlarmKind
+from driftline.report.formatting import format_count, format_percent, join_words, visible_text
 
 
 def guarantee_sentences(summary: Summary) -> list[str]:
@@ -47,12 +47,13 @@ def _set_sentence(summary: Summary) -> str:
 def _alarm_sentence(summary: Summary) -> str:
     if not summary.alarms:
         return "No alarm was raised."
-    alarm = summary.alarms[-1]
-    start = "An alarm was raised" if summary.n_alarms == 1 else f"{summary.n_alarms:,} alarms were raised, the last"
-    before = "" if isnan(alarm.error_before) else f", and {format_percent(alarm.error_before)} before"
+    alarm = summary.alarms[0]
+    what = "the error had risen" if alarm.kind is AlarmKind.RISE else f"the error exceeded {format_level(alarm.level)}"
+    before = "" if isnan(alarm.error_before) else f", {format_percent(alarm.error_before)} before"
+    again = f"; {format_count(summary.n_alarms - 1, 'more alarm')} followed" if summary.n_alarms > 1 else ""
     return (
-        f"{start} at row {alarm.raised_at:,}: the error was {format_percent(alarm.error)} since about row "
-        f"{alarm.since:,}{before}{_moved_text(alarm)}."
+        f"An alarm was raised at row {alarm.raised_at:,}, because {what}: it was {format_percent(alarm.error)} since "
+        f"about row {alarm.since:,}{before}{_moved_text(alarm)}{again}."
     )
 
 

@@ -89,12 +89,11 @@ def _error_sentence(entry: ReportEntry) -> str:
 
 
 def _limits_text(summary: Summary) -> str:
-    """Return the limits of the error; rows that were predicted before any class was known are in the error only."""
-    if summary.error_interval is None:
+    """Return the limits of the error; nothing if rows that were predicted before any class was known disturb them."""
+    if summary.error_interval is None or not summary.error_interval[0] <= summary.error <= summary.error_interval[1]:
         return ""
     low, high = summary.error_interval
-    without = "" if low <= summary.error <= high else " without the rows before any class was known"
-    return f", between {format_percent(low)} and {format_percent(high)} whenever you look{without}"
+    return f", between {format_percent(low)} and {format_percent(high)} whenever you look"
 
 
 def _bound_sentences(entry: ReportEntry) -> list[str]:
