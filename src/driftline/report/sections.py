@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from driftline.evaluation.changes import MIN_VALUES
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import Chart, chart_windows, point_text
-from driftline.report.charts import calibration_chart, class_chart, comparison_chart, error_chart, mistakes_chart
+from driftline.report.charts import calibration_chart, class_chart, comparison_chart, mistakes_chart
+from driftline.report.error_chart import bound_lines, error_chart
 from driftline.report.formatting import format_count
 from driftline.report.heatmap import drift_chart, mean_shifts
 
@@ -43,19 +44,45 @@ def report_sections(analysis: Analysis) -> list[Section]:
 
 
 def _error(analysis: Analysis) -> Section:
-    entry = analysis.first
+    entry, summary = analysis.first, analysis.first.summary
     text = "Error: the share of wrong predictions. "
-    if entry.summary.expected_error is not None:
-        text += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
-    if entry.summary.mean_bound is not None:
+    if summary.interval_delta is not None:
         text += (
+            "Shaded: where the probability of a mistake lies, as the mean over the rows of a point. With "
+            f"{100 * (1 - summary.interval_delta):g}% confidence this is true of all points at once, whatever the "
+            "stream. "
+        )
+    if summary.expected_error is not None:
+        text += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
+    text += _bound_text(entry)
+    if analysis.changes:
+        text += "Dotted vertical lines mark the changes listed below, by number. "
+    if summary.alarms:
+        text += "Triangles on the axis mark alarms: point at one, or tap it, to see what happened. "
+    title = "Error over time and its bound" if bound_lines(entry) else "Error over time"
+    return Section("error", title, text + point_text(chart_windows(entry.timeline)), error_chart(analysis))
+
+
+def _bound_text(entry: ReportEntry) -> str:
+    """Return what the bounds in the chart of errors are, of which there may be two, one or none."""
+    summary, lines = entry.summary, bound_lines(entry)
+    if summary.mean_bound is None:
+        return ""
+    if not lines:
+        return "The bound on the next step is not drawn: it is hardly better than guessing. "
+    if len(lines) > 1:
+        text = (
             "The bounds were computed before the labels were seen and apply to the expected error: one is meant to "
             "hold on average, the other in nearly every row, so it lies above the swings of the error. "
         )
-    if analysis.changes:
-        text += "Dotted lines mark the changes listed below, by number. "
-    title = "Error over time" if entry.summary.mean_bound is None else "Error over time and its bound"
-    return Section("error", title, text + point_text(chart_windows(entry.timeline)), error_chart(analysis))
+    else:
+        text = (
+            "The bound was computed before the labels were seen and applies to the expected error: it is meant to "
+            "hold on average. "
+        )
+    if summary.bounds_held is None:
+        return text + "Here that cannot be relied on: labels came late, and the classifier does not allow for that. "
+    return text if summary.bounds_held else text + "Here it did not hold on average. "
 
 
 def _mistakes(entry: ReportEntry) -> Section:
