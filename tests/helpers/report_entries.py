@@ -37,12 +37,13 @@ def entry(
     error_level=0.05,
     alarms=(),
     bound_gap=0.1,
-    has_one_bound=False,
+    row_bound_gap=None,
 ):
     """Return an entry whose timeline and summary come from the same random predictions.
 
     At `change_at`, if it is given, the first column moves by three standard deviations. Nothing is said of any row
-    unless `answered`, the share of rows that are answered, is given. Bounds are about `bound_gap` above the error.
+    unless `answered`, the share of rows that are answered, is given. Bounds are about `bound_gap` above the error,
+    and bounds per row `row_bound_gap` above them.
     """
     rng = np.random.default_rng(seed)
     timeline, totals, stated = Timeline(list(columns)), RunningTotals(window), []
@@ -55,8 +56,8 @@ def entry(
         times = np.full(len(rows), np.nan) if start_time is None else start_time + 3600.0 * rows
         block = Block(values, np.array(labels, dtype=object)[places], times)
         predictions = _predictions(rng, block, labels, places, error, has_bound, bound_gap)
-        if has_one_bound:
-            predictions = replace(predictions, bounds=predictions.charges)
+        if row_bound_gap is not None:
+            predictions = replace(predictions, bounds=predictions.charges + row_bound_gap)
         predictions.statuses[rows < n_void] = Status.EMPTY
         stated.append(_stated(rng, len(rows), len(labels), answered))
         timeline.add(block, predictions, stated[-1])

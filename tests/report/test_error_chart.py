@@ -104,8 +104,9 @@ def test_the_text_speaks_of_two_bounds_only_if_two_are_drawn():
     assert two.title == "Error over time and its bound"
 
 
-def test_the_text_speaks_of_one_bound_if_both_are_the_same():
-    section = error_section(entry(has_one_bound=True))
+@pytest.mark.parametrize("per_row", [-0.01, 0.0, 0.009])
+def test_the_text_speaks_of_one_bound_if_that_per_row_is_not_above_the_other(per_row):
+    section = error_section(entry(row_bound_gap=per_row))
     assert set(series(section.chart)) == {"bound", "expected error", "error"}
     assert "The bound was computed" in section.text
     assert "The bounds" not in section.text

@@ -30,6 +30,8 @@ from driftline.report.formatting import format_count, format_percent, join_words
 from driftline.report.guarantee_text import moved_columns
 from driftline.types import Vector
 
+MIN_BOUND_GAP = 0.01
+"""How much higher the bound per row is than the bound on average, somewhere, if it is drawn."""
 MAX_NAMED_ALARMS = 5
 """Alarms whose rows are in the text alternative of the chart, at most."""
 
@@ -67,15 +69,16 @@ def error_chart(analysis: Analysis) -> Chart:
 
 
 def bound_lines(entry: ReportEntry) -> list[Line]:
-    """Return the bounds on the next step over time: two, one if they are the same, none if they say nothing.
+    """Return the bounds on the next step over time: two, one, or none if they say nothing.
 
-    Bounds that held and are hardly better than guessing say nothing.
+    The bound per row is drawn if it is above the bound on average: that of the published method is not. Bounds that
+    held and are hardly better than guessing say nothing.
     """
     summary, windows = entry.summary, chart_windows(entry.timeline)
     if summary.mean_bound is None or (summary.bounds_held is not False and not summary.bound_is_informative):
         return []
     bounds, rates = (window_means(windows, name) for name in ("bounds", "rate_bounds"))
-    if np.allclose(bounds, rates):
+    if (bounds <= rates + MIN_BOUND_GAP).all():
         return [Line("bound", "bound", rates)]
     return [
         Line("bound per row", "row-bound", bounds, width=1.5, dash="dot"),
