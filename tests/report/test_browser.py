@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from driftline.guarantees import Alarm, AlarmKind
 from driftline.report import to_html
 from helpers.report_entries import entry
 
@@ -13,6 +14,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(21, 24, 28)"
+ODD = "</script><script>throw 1</script>"
 LONG = "a_column_whose_name_goes_on_and_on_" * 4
 
 
@@ -27,13 +29,14 @@ def browser():
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Return the URLs of pages by name."""
-    usual = entry(4000, change_at=2000, start_time=1e9, labels=(0, 1))
+    said = {"answered": 0.5, "alarms": [Alarm(AlarmKind.RISE, 400, 350, 50, 25, 0.2, 0.1, ((LONG, ODD, 9.0),))]}
+    usual = entry(4000, change_at=2000, start_time=1e9, labels=(0, 1), **said)
     many = tuple(f"class <b>{k}</b> & {LONG}" for k in range(10))
-    odd = ("</script><script>throw 1</script>", "%{x} $y$", LONG)
+    odd = (ODD, "%{x} $y$", LONG)
     shown = {
-        "usual": [usual, entry(4000, name="dwm", labels=(0, 1), has_bound=False, error=0.3, seed=1)],
-        "odd": [entry(900, name=LONG, stream=LONG, labels=many, columns=odd, change_at=450, window=7)],
-        "tiny": [entry(1)],
+        "usual": [usual, entry(4000, name="dwm", labels=(0, 1), has_bound=False, error=0.3, seed=1, answered=0.9)],
+        "odd": [entry(900, name=LONG, stream=LONG, labels=many, columns=odd, change_at=450, window=7, **said)],
+        "tiny": [entry(1, answered=1.0)],
         "long": [entry(500_000, labels=tuple(range(10)), columns=[f"x{j}" for j in range(10)], change_at=250_000)],
     }
     folder = tmp_path_factory.mktemp("pages")
@@ -96,7 +99,7 @@ def hover_text(tab, chart, what, shown):
 def test_every_chart_is_drawn(open_page, name):
     tab = open_page(name)
     places = tab.locator(".chart")
-    assert places.count() == {"usual": 6, "odd": 5, "tiny": 4, "long": 5}[name]
+    assert places.count() == {"usual": 8, "odd": 7, "tiny": 6, "long": 5}[name]
     for k in range(places.count()):
         marks = places.nth(k).locator(".scatterlayer path, .heatmaplayer image")
         assert marks.count() > 0
@@ -108,6 +111,30 @@ def test_pointing_at_the_errors_shows_their_values(open_page):
     tab = open_page("usual")
     text = hover_text(tab, "error", ".nsewdrag", ".hoverlayer .legend")
     for part in ("row ", "rows ", ", until 2001-", "bound on average : ", "error : ", "%"):
+        assert part in text
+
+
+def test_pointing_at_an_alarm_shows_what_happened(open_page):
+    tab = open_page("usual")
+    mark = tab.locator("#chart-error .scatterlayer path.point").last
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + 2, steps=5)
+    shown = tab.locator("#chart-error .hoverlayer .legend", has_text="alarm at row 400")
+    shown.wait_for(timeout=5000)
+    for part in (
+        "the error had risen",
+        "since about row 350: 50.0%",
+        "before: 10.0%",
+        "moved: </script><script>throw 1",
+    ):
+        assert part in shown.text_content()
+
+
+@pytest.mark.parametrize(("chart", "parts"), [("answers", ("answered", "wrong")), ("sets", ("labels", "contain it"))])
+def test_pointing_at_one_panel_shows_the_values_of_both(open_page, chart, parts):
+    text = hover_text(open_page("usual"), chart, ".nsewdrag", ".hoverlayer .legend")
+    for part in ("rows ", "amrc : ", "dwm : ", *parts):
         assert part in text
 
 

@@ -14,36 +14,15 @@ from driftline.report.charts import (
     calibration_chart,
     class_chart,
     comparison_chart,
-    error_chart,
     merge_bins,
     mistakes_chart,
 )
+from driftline.report.error_chart import error_chart
 from driftline.report.formatting import format_time
 from driftline.report.heatmap import drift_chart, mean_shifts
 from driftline.report.sections import report_sections
-from helpers.report_entries import entry
+from helpers.report_entries import entry, rows_of, series
 from helpers.strategies import seeds
-
-
-def series(chart):
-    return {trace["name"]: np.array(trace["y"], float) for trace in chart.data if "name" in trace}
-
-
-def rows_of(windows):
-    return np.array([window.n_rows for window in windows])
-
-
-@settings(max_examples=15)
-@given(st.integers(1, 3000), seeds)
-def test_errors_and_bounds_add_up_to_those_of_the_summary(n, seed):
-    one = entry(n, seed=seed)
-    shown = series(error_chart(analyse([one])))
-    rows = rows_of(chart_windows(one.timeline))
-    assert rows.sum() == n
-    assert shown["error"] @ rows == pytest.approx(one.summary.mistakes, rel=1e-4)
-    assert shown["expected error"] @ rows == pytest.approx(one.summary.expected_mistakes, rel=1e-4)
-    assert shown["bound on average"] @ rows / n == pytest.approx(one.summary.mean_bound, rel=1e-4)
-    assert (shown["bound per row"] > shown["bound on average"]).all()
 
 
 @settings(max_examples=15)
@@ -141,13 +120,6 @@ def test_the_drift_section_says_if_there_are_too_many_columns(monkeypatch):
     assert mean_shifts(one.timeline) is None
     (drift,) = [section for section in report_sections(analyse([one])) if section.name == "drift"]
     assert "too many columns" in drift.text
-
-
-def test_changes_are_marked_at_their_rows():
-    found = analyse([entry(4000, change_at=2000)])
-    layout = error_chart(found).layout
-    assert [shape["x0"] for shape in layout["shapes"]] == [change.row for change in found.changes] == [2000]
-    assert [note["text"] for note in layout["annotations"]] == ["1"]
 
 
 def test_all_classifiers_are_compared_on_their_own_rows():

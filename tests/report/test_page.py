@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline import MissingExtraError
+from driftline.guarantees import Alarm, AlarmKind
 from driftline.report import to_html
 from helpers.report_entries import entry
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
+CHARTS = {"error", "answers", "sets", "mistakes", "classes", "drift", "comparison", "calibration"}
 HOSTILE = (
     "</script><script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -65,10 +67,17 @@ def charts(text):
     return {chart["name"]: chart for chart in json.loads(found)}
 
 
+def alarm(label="spam", column="heat"):
+    return Alarm(AlarmKind.RISE, 400, 350, 50, 25, 0.2, 0.1, ((label, column, 9.0),))
+
+
 def test_a_page_has_all_its_parts():
-    text = page(entry(4000, change_at=2000), entry(4000, name="dwm", has_bound=False, seed=1))
+    text = page(
+        entry(4000, change_at=2000, answered=0.5, alarms=[alarm()]),
+        entry(4000, name="dwm", has_bound=False, seed=1, answered=0.5),
+    )
     read = Reader(text)
-    assert set(charts(text)) == {"error", "mistakes", "classes", "drift", "comparison", "calibration"}
+    assert set(charts(text)) == CHARTS
     places = [attrs for attrs in read.named("div") if attrs.get("class") == "chart"]
     assert {place["id"] for place in places} == {f"chart-{name}" for name in charts(text)}
     assert all(place["role"] == "img" and place["aria-label"] for place in places)
@@ -91,15 +100,17 @@ def test_a_page_loads_nothing_else():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_text(name):
-    usual = Reader(page(entry(900, change_at=400), entry(900, name="dwm"), command="x"))
-    odd = entry(900, change_at=400, name=name, stream=name, labels=(name, "other"), columns=(name, "wind", "rain"))
-    text = page(odd, entry(900, name=f"not {name}", labels=(name, "other")), command=name, versions={name: name})
+    said = {"change_at": 400, "answered": 0.5}
+    usual = Reader(page(entry(900, alarms=[alarm()], **said), entry(900, name="dwm", answered=0.5), command="x"))
+    names = {"name": name, "stream": name, "labels": (name, "other"), "columns": (name, "wind", "rain")}
+    other = entry(900, name=f"not {name}", labels=(name, "other"), answered=0.5)
+    text = page(entry(900, alarms=[alarm(name, name)], **said, **names), other, command=name, versions={name: name})
     read = Reader(text)
     assert [(tag, sorted(attrs)) for tag, attrs in read.tags] == [(tag, sorted(attrs)) for tag, attrs in usual.tags]
     assert "".join(read.texts["code"]) == name
     assert "".join(read.texts["h1"]) == "".join(read.texts["title"]) == f"{name} on {name}"
     assert any(f"{name if name.strip() else repr(name)} in class" in text for text in read.texts["li"])
-    assert set(charts(text)) == {"error", "mistakes", "classes", "drift", "comparison", "calibration"}
+    assert set(charts(text)) == CHARTS
 
 
 @settings(max_examples=15)
@@ -116,6 +127,12 @@ def test_plotly_does_not_interpret_tags_in_labels():
     assert "class &lt;b&gt;x&lt;/b&gt;" in [trace.get("name") for trace in found["classes"]["data"]]
     assert any("&lt;i&gt;heat&lt;/i&gt;" in row[0] for row in found["drift"]["data"][0]["text"])
     assert any(tick.startswith("&lt;i&gt;heat") for tick in found["drift"]["layout"]["yaxis"]["ticktext"])
+
+
+def test_plotly_does_not_interpret_tags_in_the_text_of_an_alarm():
+    text = page(entry(answered=0.5, alarms=[alarm("<b>x</b>", "<i>heat</i>")]))
+    (marks,) = [trace for trace in charts(text)["error"]["data"] if trace.get("name") == "alarm"]
+    assert "moved: &lt;i&gt;heat&lt;/i&gt; in class &lt;b&gt;x&lt;/b&gt;" in marks["customdata"][0]
 
 
 def test_a_path_that_is_not_valid_utf_8_can_be_written():
@@ -156,7 +173,7 @@ def test_text_has_enough_contrast(theme):
     )
     page_luminance = luminance(colours["--page"])
     texts = [name for name in colours if name.endswith("-text")] + ["--ink", "--quiet"]
-    assert len(texts) == 14
+    assert len(texts) == 15
     for name in texts:
         lighter, darker = sorted((page_luminance, luminance(colours[name])), reverse=True)
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, name

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline.evaluation import Change, Timeline, WindowStats
+from driftline.evaluation import Timeline, WindowStats
 from driftline.report.formatting import format_count, format_time, truncate
 from driftline.types import Vector
 
@@ -21,6 +21,12 @@ No line chart has more than 60.
 """
 MIN_LABEL_GAP = 0.065
 """Distance between the labels of two lines, as a share of the chart's height."""
+LABEL_MARGIN_PIXELS = 150
+"""Space to the right of a chart for the names of its lines."""
+DOT_PIXELS = 6
+"""Diameter of the dot of a value without neighbours."""
+N_COLOURS = 8
+"""Classifiers up to this number have colours of their own; the others have dashed lines."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +83,13 @@ class Line:
     dash: str = "solid"
 
 
+def classifier_line(k: int, name: str, values: Vector) -> Line:
+    """Return the line of the k-th classifier of a report, from 0; that of the first one is thicker."""
+    if not k:
+        return Line(name, "error", values, width=2.5)
+    return Line(name, f"c{1 + (k - 1) % (N_COLOURS - 1)}", values, 1.5, "solid" if k < N_COLOURS else "dash")
+
+
 def chart_windows(timeline: Timeline) -> list[WindowStats]:
     """Return the windows that the points of a line chart are means over."""
     return timeline.windows(int(np.clip(timeline.n_rows // MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS)))
@@ -115,6 +128,11 @@ def _until(window: WindowStats) -> str:
 def window_means(windows: Sequence[WindowStats], name: str) -> Vector:
     """Return the mean per row of one of the sums of each window."""
     return np.array([getattr(window, name) / window.n_rows for window in windows])
+
+
+def percent_format(top: float) -> str:
+    """Return the format of the shares on an axis that ends at `top`."""
+    return ".0%" if top > 0.05 else ".1%"
 
 
 def rounded(values: Any) -> Any:
@@ -183,22 +201,33 @@ def line_traces(lines: Sequence[Line], x: Sequence[float], ranges: Sequence[str]
     return [range_trace] + [
         {
             "type": "scatter",
-            "mode": "lines" if len(x) > 1 else "markers",
             "name": escape_for_plotly(truncate(line.name, 40)),
             "x": rounded(list(x)),
             "y": rounded(line.values),
             "line": {"color": f"--{line.colour}", "width": line.width, "dash": line.dash},
-            "marker": {"color": f"--{line.colour}"},
             "hovertemplate": template,
+            **_dots(line),
         }
         for line in lines
     ]
 
 
-def end_labels(lines: Sequence[Line], top: float) -> list[Json]:
-    """Return labels with the names of lines beside their ends, without overlaps."""
+def _dots(line: Line) -> Json:
+    """Return the dots of a line: for values without neighbours, which no line leads to."""
+    is_known = np.concatenate([[False], np.isfinite(line.values), [False]])
+    is_alone = is_known[1:-1] & ~is_known[:-2] & ~is_known[2:]
+    if not is_alone.any():
+        return {"mode": "lines"}
+    return {
+        "mode": "lines+markers",
+        "marker": {"color": f"--{line.colour}", "size": np.where(is_alone, DOT_PIXELS, 0).tolist()},
+    }
+
+
+def end_labels(lines: Sequence[Line], top: float, *, bottom: float = 0.0, gap: float = MIN_LABEL_GAP) -> list[Json]:
+    """Return labels with the names of lines beside their ends, without overlaps, for an axis from `bottom` to `top`."""
     last = np.array([line.values[np.isfinite(line.values)][-1] for line in lines])
-    heights = spread_out(last / top, MIN_LABEL_GAP) * top
+    heights = bottom + spread_out((last - bottom) / (top - bottom), gap) * (top - bottom)
     return [end_label(line.name, line.colour, height) for line, height in zip(lines, heights.tolist(), strict=True)]
 
 
@@ -239,45 +268,15 @@ def spread_out(positions: Vector, gap: float) -> Vector:
     return result
 
 
-def change_markers(changes: Sequence[Change]) -> Json:
-    """Return a vertical line for each change, with its number in the table of changes."""
-    shapes = [
-        {
-            "type": "line",
-            "x0": change.row,
-            "x1": change.row,
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "line": {"color": "--mark", "width": 1, "dash": "dot"},
-        }
-        for change in changes
-    ]
-    numbers = [
-        {
-            "text": str(k),
-            "x": change.row,
-            "yref": "paper",
-            "y": 1,
-            "yanchor": "bottom",
-            "showarrow": False,
-            "font": {"color": "--quiet", "size": 12},
-        }
-        for k, change in enumerate(changes, 1)
-    ]
-    return {"shapes": shapes, "annotations": numbers}
-
-
-def value_range(values: Vector) -> str:
+def value_range(values: Vector, number_format: str = ".1%") -> str:
     """Return the smallest and the largest of some values as text.
 
     Examples
     --------
-    >>> value_range(np.array([0.1, np.nan, 0.25]))
-    'between 10.0% and 25.0%'
+    >>> value_range(np.array([0.1, np.nan, 0.25])), value_range(np.array([0.9, 1.35]), ".2f")
+    ('between 10.0% and 25.0%', 'between 0.90 and 1.35')
     """
-    return f"between {np.nanmin(values):.1%} and {np.nanmax(values):.1%}"
+    return f"between {np.nanmin(values):{number_format}} and {np.nanmax(values):{number_format}}"
 
 
 def point_text(windows: Sequence[WindowStats]) -> str:

@@ -1,4 +1,4 @@
-"""The charts of a report, except for the drift heat map."""
+"""The charts of mistakes, classes, comparison and calibration of a report."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,15 +9,17 @@ from driftline.core.bounds import ROUNDING, MistakeBound
 from driftline.evaluation import Timeline, WindowStats
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import (
+    LABEL_MARGIN_PIXELS,
     Chart,
     Json,
     Line,
-    change_markers,
     chart_layout,
     chart_windows,
+    classifier_line,
     end_label,
     end_labels,
     line_traces,
+    percent_format,
     rounded,
     row_ranges,
     spread_out,
@@ -32,53 +34,14 @@ from driftline.types import Matrix, Vector
 
 MAX_CLASSES = 8
 """If there are more, the seven most frequent are shown, and the others together."""
-N_COLOURS = 8
 MAX_TOTALS = 256
 """Points of the chart of total mistakes, at most."""
-LABEL_MARGIN_PIXELS = 150
-"""Space to the right of a chart for the names of its lines."""
 MIN_GROUP_SHARE = 0.005
 """Share of all rows that a dot of the calibration chart stands for, at least: smaller groups are too noisy."""
 MAX_DOT_PIXELS = 30
 """Diameter of the largest dot."""
 MIN_CLASS_LABEL_GAP = 0.075
 """Distance between the names of two classes, as a share of the chart's height."""
-
-
-def error_chart(analysis: Analysis) -> Chart:
-    """Return the chart of errors and bounds over time."""
-    timeline = analysis.first.timeline
-    windows = chart_windows(timeline)
-    error, expected, rates, bounds = (
-        window_means(windows, name) for name in ("mistakes", "expected_mistakes", "rate_bounds", "bounds")
-    )
-    lines = [
-        Line("bound per row", "row-bound", bounds, width=1.5, dash="dot"),
-        Line("bound on average", "bound", rates),
-        Line("expected error", "expected", expected, width=1.5),
-        Line("error", "error", error, width=2.5),
-    ]
-    if np.allclose(bounds, rates):
-        lines[:2] = [Line("bound", "bound", rates)]
-    lines = [line for line in lines if not np.isnan(line.values).all()]
-    top = 1.08 * max(*(float(np.nanmax(line.values)) for line in lines), 0.01)
-    layout = chart_layout(
-        x_range=[0, timeline.n_rows],
-        y_range=[0, top],
-        yaxis={"tickformat": ".0%" if top > 0.05 else ".1%"},
-        margin={"r": LABEL_MARGIN_PIXELS},
-        **change_markers(analysis.changes),
-    )
-    return Chart(
-        "error",
-        "Line chart over the rows of the stream: "
-        + "; ".join(f"{line.name} {value_range(line.values)}" for line in reversed(lines))
-        + f". {format_count(len(analysis.changes), 'change')} marked.",
-        380,
-        line_traces(lines, window_centres(windows), row_ranges(windows), "%{y:.1%}"),
-        layout,
-        end_labels(lines, top),
-    )
 
 
 def mistakes_chart(entry: ReportEntry) -> Chart:
@@ -168,10 +131,7 @@ def comparison_chart(analysis: Analysis) -> Chart:
     lines, traces = [], []
     for k, entry in enumerate(analysis.entries):
         windows = chart_windows(entry.timeline)
-        colour, dash = (
-            (f"c{1 + (k - 1) % (N_COLOURS - 1)}", "solid" if k < N_COLOURS else "dash") if k else ("error", "solid")
-        )
-        line = Line(entry.name, colour, window_means(windows, "mistakes"), 1.5 if k else 2.5, dash)
+        line = classifier_line(k, entry.name, window_means(windows, "mistakes"))
         own = line_traces([line], window_centres(windows), row_ranges(windows), "%{y:.1%}")
         traces += own if not k else own[1:]
         lines.append(line)
@@ -186,7 +146,7 @@ def comparison_chart(analysis: Analysis) -> Chart:
         chart_layout(
             x_range=[0, max(entry.timeline.n_rows for entry in analysis.entries)],
             y_range=[0, top],
-            yaxis={"tickformat": ".0%" if top > 0.05 else ".1%"},
+            yaxis={"tickformat": percent_format(top)},
             margin={"r": LABEL_MARGIN_PIXELS},
             legend={"traceorder": "reversed"},
         ),
@@ -202,7 +162,7 @@ def calibration_chart(entry: ReportEntry) -> Chart | None:
     rows, mistakes, bound_sums = groups
     bounds, errors = bound_sums / rows, mistakes / rows
     top = 1.1 * max(float(bounds.max()), float(errors.max()), 0.01)
-    axis = {"tickformat": ".0%" if top > 0.05 else ".1%", "nticks": 6, "showgrid": True, "gridcolor": "--grid"}
+    axis = {"tickformat": percent_format(top), "nticks": 6, "showgrid": True, "gridcolor": "--grid"}
     titles = [{"text": text, "font": {"color": "--quiet"}} for text in ("bound", "expected error")]
     above = float(rows[errors > bounds + ROUNDING].sum() / rows.sum())
     return Chart(

@@ -58,7 +58,20 @@ def _alarm_sentence(summary: Summary) -> str:
 
 
 def _moved_text(alarm: Alarm) -> str:
-    if not alarm.moved:
-        return ""
-    columns = [f"{visible_text(column)} in class {visible_text(label)}" for label, column, _ in alarm.moved]
-    return f"; {join_words(columns)} moved"
+    return f"; {join_words(moved_columns(alarm))} moved" if alarm.moved else ""
+
+
+def moved_columns(alarm: Alarm) -> list[str]:
+    """Return the columns that moved when an alarm was raised, each with its class.
+
+    Parameters
+    ----------
+    alarm : Alarm
+        An alarm.
+
+    Returns
+    -------
+    list of str
+        Texts such as "heat in class spam"; none if the classifier does not know what moved.
+    """
+    return [f"{visible_text(column)} in class {visible_text(label)}" for label, column, _ in alarm.moved]

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 from driftline.evaluation.changes import MIN_VALUES
+from driftline.evaluation.summary_table import format_level
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import Chart, chart_windows, point_text
-from driftline.report.charts import calibration_chart, class_chart, comparison_chart, error_chart, mistakes_chart
+from driftline.report.charts import calibration_chart, class_chart, comparison_chart, mistakes_chart
+from driftline.report.error_chart import bound_lines, error_chart
 from driftline.report.formatting import format_count
+from driftline.report.guarantee_charts import MIN_ANSWERS, answers_chart, guaranteed_entries, sets_chart
 from driftline.report.heatmap import drift_chart, mean_shifts
 
 
@@ -36,26 +39,99 @@ class Section:
 def report_sections(analysis: Analysis) -> list[Section]:
     """Return the sections of a report in the order of the page."""
     first = analysis.first
-    sections = [_error(analysis), _mistakes(first), _classes(first), _drift(first), _changes(analysis)]
+    sections = [_error(analysis)]
+    if guaranteed_entries(analysis):
+        sections += [_answers(analysis), _sets(analysis)]
+    sections += [_mistakes(first), _classes(first), _drift(first), _changes(analysis)]
     if len(analysis.entries) > 1:
         sections.append(_comparison(analysis))
     return [*sections, _calibration(first)]
 
 
 def _error(analysis: Analysis) -> Section:
-    entry = analysis.first
+    entry, summary = analysis.first, analysis.first.summary
     text = "Error: the share of wrong predictions. "
-    if entry.summary.expected_error is not None:
-        text += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
-    if entry.summary.mean_bound is not None:
+    if summary.interval_delta is not None:
         text += (
+            "Shaded: where the probability of a mistake lies, as the mean over the rows of a point. With "
+            f"{100 * (1 - summary.interval_delta):g}% confidence this is true of all points at once, whatever the "
+            "stream. "
+        )
+    if summary.expected_error is not None:
+        text += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
+    text += _bound_text(entry)
+    if analysis.changes:
+        text += "Dotted vertical lines mark the changes listed below, by number. "
+    if summary.alarms:
+        text += "Triangles on the axis mark alarms: point at one, or tap it, to see what happened. "
+    title = "Error over time and its bound" if bound_lines(entry) else "Error over time"
+    return Section("error", title, text + point_text(chart_windows(entry.timeline)), error_chart(analysis))
+
+
+def _bound_text(entry: ReportEntry) -> str:
+    """Return what the bounds in the chart of errors are, of which there may be two, one or none."""
+    summary, lines = entry.summary, bound_lines(entry)
+    if summary.mean_bound is None:
+        return ""
+    if not lines:
+        return "The bound on the next step is not drawn: it is hardly better than guessing. "
+    if len(lines) > 1:
+        text = (
             "The bounds were computed before the labels were seen and apply to the expected error: one is meant to "
             "hold on average, the other in nearly every row, so it lies above the swings of the error. "
         )
-    if analysis.changes:
-        text += "Dotted lines mark the changes listed below, by number. "
-    title = "Error over time" if entry.summary.mean_bound is None else "Error over time and its bound"
-    return Section("error", title, text + point_text(chart_windows(entry.timeline)), error_chart(analysis))
+    else:
+        text = (
+            "The bound was computed before the labels were seen and applies to the expected error: it is meant to "
+            "hold on average. "
+        )
+    if summary.bounds_held is None:
+        return text + "Here that cannot be relied on: labels came late, and the classifier does not allow for that. "
+    return text if summary.bounds_held else text + "Here it did not hold on average. "
+
+
+def _answers(analysis: Analysis) -> Section:
+    chart, first = answers_chart(analysis), guaranteed_entries(analysis)[0].summary
+    text = (
+        "The classifier answers only rows that it is sure enough of; the others are handed over, for example to a "
+        "person. "
+    )
+    if "yaxis2" in chart.layout:
+        allowed = f"the dashed line ({format_level(first.error_level)})"
+        if isinstance(first.error_level, dict):
+            allowed = "the share allowed for each label"
+        text += (
+            f"In the long run, the share of wrong answers among all answers is at most about {allowed}. Among the "
+            "first answers, or those of a single point, it can be higher; of fewer than "
+            f"{MIN_ANSWERS} answers it is not shown. {_lower_lines_text(analysis, 'answers')} "
+        )
+    else:
+        text += f"There were fewer than {MIN_ANSWERS} answers, too few to show how many of them are wrong. "
+    if first.n_tried:
+        text += (
+            f"{format_count(first.n_tried, 'row')} of {first.n_rows:,} were handed over because too many answers had "
+            "been wrong; the promise counts them as answers. "
+        )
+    text += point_text(chart_windows(analysis.first.timeline))
+    return Section("answers", "Answer or hand over", text, chart)
+
+
+def _sets(analysis: Analysis) -> Section:
+    level = format_level(guaranteed_entries(analysis)[0].summary.coverage_level)
+    text = (
+        "Instead of one label, the classifier can give a set of labels. The smaller it is, the more it says; an empty "
+        "one says that no label is likely. In the long run, the share of sets that contain the true label is at least "
+        f"about the dashed line ({level}). Among the first rows, or those of a single point, it can be lower. "
+        f"{_lower_lines_text(analysis, 'rows')} {point_text(chart_windows(analysis.first.timeline))}"
+    )
+    return Section("sets", "Sets of labels", text, sets_chart(analysis))
+
+
+def _lower_lines_text(analysis: Analysis, noun: str) -> str:
+    """Return what the lines of the lower of two charts are."""
+    if len(guaranteed_entries(analysis)) > 1:
+        return f"The lower lines are over all {noun} so far."
+    return f"The thick line is over all {noun} so far, the thin one over those of each point."
 
 
 def _mistakes(entry: ReportEntry) -> Section:
