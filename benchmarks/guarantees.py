@@ -270,8 +270,9 @@ if there are 1,000 answers; *share*: whether at least 80 % (ε ≤ 2 %) or 90 % 
 streams of 10,000 rows and more. Where hindsight answers hardly any rows, it picks them by luck. What the
 proof allows above ε is 26 divided by the number of answers: 5 points for 500 of them.""",
     "sets": """Sets that may be empty, so that their coverage can be compared with the level. Coverage of the sets;
-*off*: the largest distance from the level in any 1,000 rows; mean size, and the same divided by that of plain adaptive conformal inference (γ = 0.02) on the same probabilities; *holds*: coverage
-within 0.5 points (2 on streams under 2,000 rows), *off* at most 5, and at most 2 % larger than plain.""",
+*off*: the largest distance from the level in any 1,000 rows; mean size, and the same divided by that of plain adaptive
+conformal inference (γ = 0.02) on the same probabilities; *holds*: coverage within 0.5 points (2 on streams under 2,000
+rows), *off* at most 5, and at most 2 % larger than plain.""",
     "confidence": """Expected calibration error (15 bins of equal width) of the confidences, and what chance alone
 would give with perfect ones; *stretches*: share of the stretches of 500 rows of one bin of confidence whose mistakes
 do not exceed the bounds of these rows (and how many there are with seed 0); *shared*: the same for the rows of each

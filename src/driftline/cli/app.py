@@ -223,8 +223,8 @@ def predict(
 
     The file must have the columns that the model learned from, in any order. It needs no labels, and other columns are
     ignored. Rows are numbered by their lines in the file. Models of amrc and its variants have an answer, blank
-    where the row should be handed over; the confidence that the prediction is right; a bound on the error of this row; and
-    the set of labels that can be right, at the first levels that the model follows (run --error, --coverage). For
+    where the row should be handed over; the confidence that the prediction is right; a bound on the error of this row;
+    and the set of labels that can be right, at the first levels that the model follows (run --error, --coverage). For
     example:
 
     driftline predict my.driftline new.csv --out predictions.csv

@@ -151,8 +151,8 @@ CoverageLevel = Annotated[
     typer.Option(
         "--coverage",
         metavar="SHARE",
-        help="Give a set of labels for each row, as small as possible, so that in the long run this share of the sets "
-        "contains the true label. By default 0.9.",
+        help="Give a set of labels for each row, as small as possible, so that in the long run at least this share "
+        "of the sets contains the true label. By default 0.9. (AMRC's parameter coverage is another: of its bound.)",
         show_default=False,
         rich_help_panel=GUARANTEES,
     ),

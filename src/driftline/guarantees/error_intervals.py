@@ -51,7 +51,8 @@ class ErrorIntervals(ArrayState):
       probability that a row of this class, as it would come at that time, is predicted wrongly.
 
     Labels may come late or in another order: a row counts when its label comes, and the past is what happened before
-    that. Rows whose labels never come do not count, and nothing is said of them.
+    that. Rows whose labels never come do not count, and nothing is said of them. Only `of_class` needs labels that come
+    before the next row is predicted: otherwise the past contains the prediction.
 
     `recent` uses windows that begin at every tenth of their nominal length. Window number k has its own limits, which
     fail with probability at most w_k·delta. The weights w_k (``driftline.kernels.start_weights``) sum to at most 1, so
