@@ -132,3 +132,13 @@ def test_amrc_of_river_in_a_pipeline_can_be_guarded():
         model.learn_one(x, label)
     assert model.error_interval().n_rows == 299
     assert model.predict_one(as_dicts(X)[0]) in ("no", "yes")
+
+
+def test_the_label_that_the_classifier_predicts_is_the_one_that_counts():
+    model = Guarded(linear_model.LogisticRegression())
+    model.learn_one({"x": 1.0}, True)
+    assert model.predict_one({"x": -5.0}) is False  # a label that has not occurred
+    assert model.decide_one({"x": -5.0}) is None
+    model.learn_one({"x": -5.0}, False)
+    interval = model.error_interval()
+    assert (interval.n_rows, interval.n_wrong) == (1, 0)

@@ -79,7 +79,14 @@ def test_levels_are_followed_shown_and_kept_in_the_saved_model(folder, command):
 def test_a_level_that_is_no_share_is_a_wrong_argument(folder, command, subcommand, option, value):
     left = command(subcommand, "my.csv", "--label", "class", option, value)
     assert left.code == 2
-    assert f"{option} must be a share between 0 and 1, such as 0.05 for 5 %; got {value}" in left.err
+    example = "0.9 for 90 %" if option == "--coverage" else "0.05 for 5 %"
+    assert f"{option} must be a share between 0 and 1, such as {example}; got {value}" in left.err
+
+
+def test_levels_cannot_be_set_as_a_parameter(folder, command):
+    left = command("run", "my.csv", "--label", "class", "--set", "guarantees=3")
+    assert left.code == 2
+    assert "--set cannot set guarantees; use --error, --coverage and --tolerated" in left.err
 
 
 def test_changes_are_told_with_the_columns_behind_them(folder, command):

@@ -378,3 +378,31 @@ def test_the_alarm_is_raised_once_and_can_be_armed_again():
     silent = Guarded(FirstColumn(), Guarantees(rise=None)).partial_fit(X, y)
     silent.acknowledge_alarm()
     assert silent.alarm_ is None
+
+
+def test_a_fitted_classifier_is_asked_before_the_first_label():
+    X, y = small_stream()
+    fitted = GaussianNB().fit(X, y)
+    model = Guarded(fitted)
+    assert (model.predict(X) == fitted.predict(X)).all()
+    assert model.decide(X).mask.all()  # nothing is answered before 100 labels
+    model.observe(X[:3], ids=[1, 2, 3]).partial_fit(X[:3], y[:3], ids=[1, 2, 3])
+    assert model.error_interval().n_rows == 3
+    with pytest.raises(NotFittedError):
+        Guarded(GaussianNB()).predict(X)
+
+
+def test_probabilities_of_a_classifier_that_does_not_name_its_classes_are_not_used():
+    class Nameless(ClassifierMixin, BaseEstimator):
+        def partial_fit(self, X, y):
+            self.fitted_ = True
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X), int)
+
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    model = Guarded(Nameless()).partial_fit([[0.0], [1.0]], [0, 1])
+    assert model.predict_proba([[0.0]]).tolist() == [[1.0, 0.0]]

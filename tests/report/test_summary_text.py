@@ -92,23 +92,24 @@ def test_what_people_act_on_comes_first():
         "Answering only where it is sure enough, it answers 86.1% of the rows and is wrong in 4.9% of them (5% "
         "allowed).",
         "Its sets of labels contain the true one in 90.1% of rows (90% asked for), with 1.10 labels on average.",
-        "An alarm was raised at row 4,358: the error was 15.0% since about row 4,331, and 5.5% before; wind in class "
-        "rain and heat in class dry moved.",
+        "An alarm was raised at row 4,358, because the error had risen: it was 15.0% since about row 4,331, 5.5% "
+        "before; wind in class rain and heat in class dry moved.",
     ]
 
 
 @pytest.mark.parametrize(
     ("place", "figures", "text"),
     [
-        (
-            0,
-            {"error_interval": (0.1, 0.15)},
-            "and 15.0% whenever you look without the rows before any class was known)",
-        ),
+        (0, {"error_interval": (0.1, 0.15)}, "made 3,481 mistakes (19.2%); always"),
         (1, {"answered_error": None, "answered": 0.0}, "It is never sure enough of a row to answer it (5% allowed"),
         (1, {"error_level": {"fraud": 0.01}}, "4.9% of them (a share for each label allowed)."),
         (3, {}, "No alarm was raised."),
-        (3, {"alarms": (ALARM,) * 3, "n_alarms": 1_200}, "1,200 alarms were raised, the last at row 4,358: the"),
+        (3, {"alarms": (ALARM,) * 3, "n_alarms": 1_200}, "moved; 1,199 more alarms followed."),
+        (
+            3,
+            {"alarms": (replace(ALARM, kind=AlarmKind.TOLERATED, level=0.05),), "n_alarms": 1},
+            "An alarm was raised at row 4,358, because the error exceeded 5%: it was 15.0%",
+        ),
         (3, {"alarms": (replace(ALARM, error_before=float("nan"), moved=()),), "n_alarms": 1}, "about row 4,331."),
     ],
 )

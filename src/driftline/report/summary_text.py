@@ -100,7 +100,7 @@ def _bound_sentences(entry: ReportEntry) -> list[str]:
     summary = entry.summary
     if summary.mean_bound is None or summary.expected_error is None:
         return ["It gives no bound on its error."]
-    if summary.bounds_held is None or summary.mistake_bound is None:
+    if summary.bounds_held is None or summary.mistake_bound is None or summary.expected_mistakes is None:
         return ["Its bound on its error is void, because labels came late and it does not allow for that."]
     if summary.bounds_held and not summary.bound_is_informative:
         return ["Its bound on the probability of a mistake is uninformative: on average hardly better than guessing."]
