@@ -120,6 +120,10 @@ def test_labels_of_any_kind_and_levels_by_label():
         decided.append(model.decide_one(x))
         model.learn_one(x, labels[label])
     assert {None, *labels.values()} >= set(decided) > {None}
+    of_answers = [model.answered_error(predicted=label).n_rows for label in labels.values()]
+    assert sum(of_answers) == sum(label is not None for label in decided)
+    of_classes = [model.error_interval(label=label).n_rows for label in labels.values()]
+    assert sum(of_classes) == model.error_interval().n_rows == 1499
     assert model.alarm is not None
     model.acknowledge_alarm()
     assert model.alarm is None

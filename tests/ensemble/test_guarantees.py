@@ -379,7 +379,7 @@ def test_a_file_with_altered_guarantees_is_refused(rows, tmp_path, name, value):
         ("guarantees/rows/answers_debts", lambda array: array * 0 + 1e6),
         ("guarantees/rows/sets_debts", lambda array: array * 0 - 1e6),
         ("guarantees/rows/confidence_weights", lambda array: array * 0 + 900),
-        ("guarantees/rows/confidence_bins", lambda array: np.tile([2.0**53, 1, 19, 500, 500, 500], (5, 1))),
+        ("guarantees/rows/confidence_bins", lambda array: np.tile([2.0**53, 1, 7, 500, 500, 500], (5, 1))),
         ("guarantees/rows/answers_rows", lambda array: array * 0 + 1e14),
         ("guarantees/rows/sets_rows", lambda array: array * 0),
         ("guarantees/rows/weight", lambda array: array * 0 + 2e9),

@@ -7,7 +7,7 @@ import numpy as np
 
 from driftline.errors import DataError, MissingExtraError
 from driftline.guarantees.alarm import Alarm
-from driftline.guarantees.error_interval import ErrorInterval, error_interval
+from driftline.guarantees.figures import GuaranteeFigures
 from driftline.guarantees.settings import Guarantees, checked_guarantees
 from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.guarantees.waiting_rows import WaitingRows
@@ -21,7 +21,7 @@ except ImportError as error:
     raise MissingExtraError(f"River's Guarded needs river ({error}); pip install 'driftline[river]'") from error
 
 
-class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is not followed, see pyproject.toml
+class Guarded(GuaranteeFigures, base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is not followed, see pyproject.toml
     """A River classifier with guarantees, as `driftline.guarantees.Guarded` gives them to others.
 
     Predictions are those of the classifier. `learn_one(x, y)` counts what would have been said of x just before. If
@@ -62,7 +62,7 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
         self.guarantees = guarantees
         self.expire_after_labels = expire_after_labels
         self._labels: dict[Any, int] = {}
-        self._tracker = GuaranteeTracker(checked_guarantees(guarantees))
+        self._guarantee_tracker = GuaranteeTracker(checked_guarantees(guarantees))
         self._waiting = WaitingRows(whole_number("expire_after_labels", expire_after_labels, at_least=1))
 
     @classmethod
@@ -259,43 +259,12 @@ class Guarded(base.Wrapper, base.Classifier):  # type: ignore[misc]  # River is 
 
     # Figures ------------------------------------------------------------------------------------------
 
-    def error_interval(self, last: int | None = None, delta: float | None = None) -> ErrorInterval:
-        """Return the error of the predictions so far, with an interval that may be looked at any time.
+    @property
+    def _tracker(self) -> GuaranteeTracker:
+        return self._guarantee_tracker
 
-        Parameters
-        ----------
-        last : {100, 1000, 10000}, optional
-            Only about so many recent rows.
-        delta : float, optional
-            Probability that the interval ever fails; by default that of `guarantees`.
-
-        Returns
-        -------
-        ErrorInterval
-            Number of rows, mistakes, and limits of the error.
-        """
-        share = self._tracker.guarantees.delta if delta is None else delta
-        intervals = self._tracker.intervals
-        return intervals.overall(share) if last is None else intervals.recent(last, share)
-
-    def answered_error(self, error: Any = None, delta: float | None = None) -> ErrorInterval:
-        """Return the error among the rows that `decide_one` answers, with an interval.
-
-        Parameters
-        ----------
-        error : float or mapping, optional
-            The level, as in `decide_one`.
-        delta : float, optional
-            Probability that the interval ever fails; by default that of `guarantees`.
-
-        Returns
-        -------
-        ErrorInterval
-            Number of rows answered, mistakes among them, and limits of their error.
-        """
-        guarantees = self._tracker.guarantees
-        counts = self._tracker.rows.answer_counts(guarantees.error_position(error))
-        return error_interval(counts.n_answered, counts.n_wrong, guarantees.delta if delta is None else delta)
+    def _known_labels(self) -> list[Any]:
+        return list(self._labels)
 
     @property
     def alarm(self) -> Alarm | None:
