@@ -127,9 +127,9 @@ class RowGuarantees:
     labels (of the class, if each class has its own coverage), of which m were missed and f were of a class that was not
     known when the set was made,
 
-        |m - α n| ≤ 2L + 2 + f, and from the start on |m - α n| ≤ L + 1 + f,
+        α n - (2L + 2 + f) ≤ m ≤ α n + (2L + 2 + f), and from the start on the same with L + 1 + f
 
-    on any stream. If empty sets are not allowed, which is the default, only the upper bound on m is true.
+    on any stream. If empty sets are not allowed, which is the default, only the upper limit of m is true.
 
     **Late labels.** If at most d rows that were answered (for sets: any rows) wait for their labels at any time, all
     four limits grow by d: so much can happen before D shows it. All of it is paid for: to answer again takes at least
@@ -137,7 +137,7 @@ class RowGuarantees:
 
     **Bounds of rows.** Rows belong to one of five bins of confidence. In the stretches of 500 rows of a bin that
     follow each other, mistakes exceed the sum of the bounds in at most a share 0.05 plus a constant number of
-    stretches, by the same argument as for `CalibratedBound`.
+    stretches, by the same argument as for ``driftline.core.calibration.CalibratedBound``.
 
     That confidences are calibrated, and that many rows are answered and sets are small, is measured and not proved.
 
