@@ -62,6 +62,13 @@ def test_no_command_reaches_the_terminal(hostile, command, arguments, code):
     assert not UNSAFE.search(left.out + left.err)
 
 
+def test_a_report_has_no_control_characters(hostile, command):
+    assert command(*RUN, "--report", "page.html").code == 0
+    page = (hostile / "page.html").read_text(encoding="utf-8")
+    assert "\x1b" not in page
+    assert "\x07" not in page
+
+
 def test_labels_and_columns_are_shown_as_they_are(hostile, command):
     assert command(*RUN, "--save", "m.driftline").code == 0
     shown = "".join(command("explain", "m.driftline").out.split())

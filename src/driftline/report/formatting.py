@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from driftline.evaluation import Shift, Summary
+from driftline.utils.terminal import visible
 
 MIN_UNIX_TIME = 1e8
 """Larger times are read as seconds since 1970 (this is in 1973); smaller ones are shown as plain numbers."""
@@ -75,7 +76,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def visible_text(value: Any) -> str:
-    """Return a label or a column name as text; one without visible characters is quoted.
+    """Return a label or a column name as text; one without visible characters is quoted, control characters escaped.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def visible_text(value: Any) -> str:
     ('3', 'True', 'spam', "' '")
     """
     text = str(value)
-    return text if text.strip() else repr(text)
+    return visible(text) if text.strip() else repr(text)
 
 
 def truncate(text: str, max_length: int) -> str:
