@@ -11,6 +11,7 @@ from driftline.report.analysis import ReportEntry, analyse
 from driftline.report.formatting import format_count, format_mean_bound, format_percent, format_shift, format_time
 from driftline.report.sections import report_sections
 from driftline.report.summary_text import analysis_sentences
+from driftline.utils.terminal import visible
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -49,12 +50,12 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
     analysis = analyse(entries)
     sections = report_sections(analysis)
     page = _page_template().render(
-        title=f"{analysis.first.name} on {analysis.first.summary.stream}",
+        title=visible(f"{analysis.first.name} on {analysis.first.summary.stream}"),
         sentences=analysis_sentences(analysis),
         sections=sections,
         changes=analysis.changes,
         ranked_entries=analysis.ranked_entries,
-        command=command,
+        command=visible(command),
         facts=_facts(analysis.first, versions),
         charts=[section.chart.to_dict() for section in sections if section.chart is not None],
     )

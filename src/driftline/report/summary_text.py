@@ -76,7 +76,7 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
 
 def _error_sentence(entry: ReportEntry) -> str:
     summary = entry.summary
-    rows = f"{format_count(summary.n_rows, 'row')} of {summary.stream}"
+    rows = f"{format_count(summary.n_rows, 'row')} of {visible_text(summary.stream)}"
     start = f"On {rows}" if entry.finished else f"The run was stopped after {rows}; up to there"
     mistakes = format_count(summary.mistakes, "mistake") if summary.mistakes else "no mistakes"
     text = (
