@@ -10,6 +10,7 @@ from driftline import CheckpointError, ConfigError, DataError
 from driftline.adapters import CapyMOAClassifier
 from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.records import TIMINGS
+from driftline.guarantees import Guarded
 from driftline.registry import describe
 from driftline.streams import ArrayStream
 from helpers.quick_models import small_stream
@@ -105,7 +106,7 @@ def test_copies_pickles_and_clones_go_on_alike():
     for other in copies:
         answers = other.prequential(X[30:], y[30:])
         assert answers.predicted.tolist() == expected.predicted.tolist()
-        assert np.array_equal(answers.label_probabilities, expected.probabilities)
+        assert np.array_equal(answers.probabilities, expected.probabilities)
 
 
 def test_a_run_is_resumed_as_if_it_had_not_stopped(tmp_path):
@@ -134,8 +135,8 @@ def test_what_java_cannot_write_is_not_saved(tmp_path):
     ("changes", "message"),
     [
         ({"learner": "AdaptiveRandomForest"}, "did you mean AdaptiveRandomForestClassifier"),
-        ({"learner": "Schema"}, "learner must be a class of capymoa.classifier"),
-        ({"learner": int}, "learner must be a class of capymoa.classifier"),
+        ({"learner": "Schema"}, "learner must be a class in capymoa.classifier"),
+        ({"learner": int}, "learner must be a class in capymoa.classifier"),
         (
             {"options": {"trees": 3}},
             r"options has trees; the parameters of AdaptiveRandomForestClassifier are .*ensemble_size",
@@ -143,7 +144,7 @@ def test_what_java_cannot_write_is_not_saved(tmp_path):
         ({"options": {"max_features": "many"}}, "cannot be created with .*many.*: Invalid value for max_features"),
         ({"options": [3]}, r"options must be a mapping, or None; got \[3\]"),
         ({"nominal": ["x1"]}, "nominal must be a mapping"),
-        ({"nominal": {"x1": 4}}, "nominal must list the numbers that column 'x1' may hold; got 4"),
+        ({"nominal": {"x1": 4}}, "nominal must list the numbers that column 'x1' may contain; got 4"),
         ({"nominal": {"z": [1.0]}}, "nominal contains 'z'; expected names of columns"),
         ({"random_state": -1}, "random_state must be a whole number from 0 up; got -1"),
     ],
@@ -152,3 +153,12 @@ def test_what_cannot_work_is_refused(changes, message):
     X, y = small_stream()
     with pytest.raises(ConfigError, match=message):
         CapyMOAClassifier(**{"learner": "AdaptiveRandomForestClassifier", "options": FEW} | changes).fit(X, y)
+
+
+def test_it_can_be_guarded():
+    X, y = small_stream(n_steps=200, n_classes=3)
+    model = Guarded(forest())
+    for t in range(0, 200, 10):
+        model.partial_fit(X[t : t + 10], y[t : t + 10], classes=[0, 1, 2])
+    assert model.error_interval().n_rows == 190
+    assert model.predict_set(X[:5]).any(axis=1).all()
