@@ -11,6 +11,7 @@ import pytest
 from driftline import AMRC, baselines
 from driftline.core.state import independent_copy
 from driftline.ensemble.pending_rows import PendingRows
+from helpers.other_thread import other_thread
 from helpers.quick_models import KINDS, assert_same, baseline, paper, small_stream
 
 ALLOCATIONS = ("append", "array", "concatenate", "empty", "full", "insert", "pad", "stack", "vstack", "zeros")
@@ -113,7 +114,7 @@ def test_a_copy_for_readers_that_cannot_be_made_does_not_disturb_learning(monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(type(model._learner), "snapshot", out_of_memory)
-        with pytest.raises(MemoryError):
+        with other_thread(), pytest.raises(MemoryError):
             model.predict(X[:1])
         model.partial_fit(X[:1], [7])  # also tries to make the copy that a reader has asked for
         model.add_columns(1)

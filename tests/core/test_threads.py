@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from driftline import AMRC
+from driftline.core.state import independent_copy
+from helpers.other_thread import other_thread
 from helpers.quick_models import assert_same, small_stream
 
 SCRIPT = Path(__file__).parents[1] / "helpers" / "predict_in_threads.py"
@@ -47,7 +49,7 @@ def teach_in_thread(model, X, y):
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [7]], ids=["known classes", "a new class"])
-def test_reading_does_not_wait_for_the_end_of_a_batch(monkeypatch, labels):
+def test_reading_does_not_wait_for_the_end_of_a_batch_if_there_is_a_copy(monkeypatch, labels):
     X, y = small_stream()
     model = AMRC(features="linear").partial_fit(X, y)
 
@@ -56,7 +58,9 @@ def test_reading_does_not_wait_for_the_end_of_a_batch(monkeypatch, labels):
         bounds = model.error_bound_, model.rate_bound_, model.model_bound_, model.mistake_bound(), model.n_void_
         return model.predict(X), model.predict_proba(X), *table, *bounds, model.classes_, model.n_steps_
 
-    before, paused = results(), PausedLearning(monkeypatch, model)
+    with other_thread():
+        before = results()
+    paused = PausedLearning(monkeypatch, model)
     thread = teach_in_thread(model, X[: len(labels)], labels)
     assert paused.is_paused.wait(PATIENCE_SECONDS)
     np.testing.assert_equal(results(), before)
@@ -64,6 +68,25 @@ def test_reading_does_not_wait_for_the_end_of_a_batch(monkeypatch, labels):
     thread.join()
     assert model.n_steps_ == len(y) + len(labels)
     assert model.predict_proba(X).shape[1] == len(model.classes_) == len({*y, *labels})
+
+
+def test_a_program_with_one_thread_makes_no_copies(monkeypatch):
+    X, y = small_stream()
+    model = AMRC(features="linear").partial_fit(X, y)
+    expected = model.predict_proba(X)
+    with monkeypatch.context() as patched, other_thread():
+        copies = []
+        patched.setattr(type(model._learner), "snapshot", lambda learner: copies.append(1) or independent_copy(learner))
+        assert np.array_equal(model.predict_proba(X), expected)
+        assert len(copies) == 1
+        model.partial_fit(X[:1], y[:1]).partial_fit(X[1:2], y[1:2])
+        assert len(copies) == 1
+        model.predict(X)
+        model.predict(X)
+        assert len(copies) == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(type(model._learner), "snapshot", None)
+        model.partial_fit(X[:1], y[:1]).predict(X)
 
 
 def test_threads_that_learn_wait_for_one_another(monkeypatch):

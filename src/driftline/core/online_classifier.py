@@ -1,5 +1,6 @@
 """Base class of all estimators: the scikit-learn interface to a learner."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -327,10 +328,15 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
 
     @property
     def _current(self) -> Self:
-        """The copy of the model for readers, which does not change while it is used; raises NotFittedError."""
+        """The model for readers, which does not change while it is used; raises NotFittedError.
+
+        It is a copy, or the model itself if this is the only thread, so that nobody can learn meanwhile.
+        """
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises, unless another thread has learned the first row in this moment
         if self._access.is_stale:
+            if threading.active_count() == 1:
+                return self
             self._wait_for_copy()
         copy: Self = self._access.copy
         return copy
