@@ -95,7 +95,9 @@ def hover_text(tab, chart, what, shown):
     return place.locator(shown).text_content()
 
 
-@pytest.mark.parametrize("name", ["usual", "odd", "tiny", "long"])
+@pytest.mark.parametrize(
+    "name", ["usual", *(pytest.param(name, marks=pytest.mark.slow) for name in ("odd", "tiny", "long"))]
+)
 def test_every_chart_is_drawn(open_page, name):
     tab = open_page(name)
     places = tab.locator(".chart")
@@ -154,7 +156,7 @@ def test_the_theme_is_followed_while_the_page_is_open(open_page):
     assert becomes(tab, LIGHT)
 
 
-@pytest.mark.parametrize("name", ["usual", "odd"])
+@pytest.mark.parametrize("name", [pytest.param("usual", marks=pytest.mark.slow), "odd"])
 def test_nothing_is_wider_than_a_phone(open_page, name):
     tab = open_page(name, width=390)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
