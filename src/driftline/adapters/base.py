@@ -207,8 +207,7 @@ class ForeignClassifier(OnlineClassifier):
             block = self._check_and_start(X, y, classes, timestamps)
             self._learner.predicts_first = False
             try:
-                for _ in self._advance(block):
-                    pass
+                self._learn_block(block)
             finally:
                 self._learner.predicts_first = True
         return self

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
-from driftline.types import Predictions, State
+from driftline.types import Predictions, State, Vector
 from driftline.utils.validation import real_number
 
 ROUNDING = 1e-9
@@ -87,18 +87,28 @@ class MistakeBound:
         predictions : Predictions
             Predictions of a learner that bounds its error.
         """
-        self.n_steps += len(predictions)
-        self.n_void += int(predictions.is_void.sum())
-        # One by one, so that the rounding of the sums does not depend on how rows are grouped.
-        rows = zip(
-            predictions.charges.tolist(),
-            predictions.excesses.tolist(),
-            predictions.label_probabilities.tolist(),
-            strict=True,
-        )
-        for charge, excess, probability in rows:
-            self.total_bound += charge
+        n_void = int(predictions.is_void.sum())
+        self.add_steps(predictions.charges, predictions.label_probabilities, n_void)
+        for excess in predictions.excesses.tolist():
             self.total_excess += excess
+
+    def add_steps(self, charges: Vector, label_probabilities: Vector, n_void: int = 0) -> None:
+        """Add steps without excess.
+
+        Parameters
+        ----------
+        charges : ndarray of float
+            The bound of each step; 1 if it was void.
+        label_probabilities : ndarray of float
+            Probability of the true label at each step; 0 if its class was not known.
+        n_void : int, default=0
+            Number of steps whose bound was void.
+        """
+        self.n_steps += len(charges)
+        self.n_void += n_void
+        # One by one, so that the rounding of the sums does not depend on how rows are grouped.
+        for charge, probability in zip(charges.tolist(), label_probabilities.tolist(), strict=True):
+            self.total_bound += charge
             self.total_loss += 1.0 - probability
 
     @property

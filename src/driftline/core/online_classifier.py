@@ -1,10 +1,11 @@
 """Base class of all estimators: the scikit-learn interface to a learner."""
 
+import math
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -21,8 +22,10 @@ from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vect
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import check_columns, read_ids, read_labels, read_rows, read_times
 
+T = TypeVar("T")
 MAX_BATCH_ROWS = 256
 """Largest number of rows passed to a learner in one call."""
+DOES_NOTHING = nullcontext()
 
 
 class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc]  # scikit-learn has no types
@@ -62,8 +65,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
             block = self._read(X, y, timestamps, fresh=True)
             try:
                 self._start(X, block.rows, np.unique(block.labels))
-                for _ in self._advance(block):
-                    pass
+                self._learn_block(block)
             except BaseException:  # from a feature map that rejects a row, or KeyboardInterrupt
                 self.__dict__ = before
                 self._access.is_stale = True
@@ -93,17 +95,19 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
     def _learn_rows(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> None:
         """Check rows, then learn them in order; a learner that does not match late labels ignores the ids."""
         with self._lock, self._first_call_rolled_back_on_error():
-            for _ in self._advance(self._check_and_start(X, y, classes, timestamps, ids)):
-                pass
+            self._learn_block(self._check_and_start(X, y, classes, timestamps, ids))
+
+    def _first_call_rolled_back_on_error(self) -> AbstractContextManager[None]:
+        """Roll back a failed first call: if no row was learned, make the estimator unfitted again."""
+        return DOES_NOTHING if "_learner" in self.__dict__ else self._first_call_rolled_back()
 
     @contextmanager
-    def _first_call_rolled_back_on_error(self) -> Iterator[None]:
-        """Roll back a failed first call: if no row was learned, make the estimator unfitted again."""
-        before, is_first = self.__dict__.copy(), not hasattr(self, "_learner")
+    def _first_call_rolled_back(self) -> Iterator[None]:
+        before = self.__dict__.copy()
         try:
             yield
         except BaseException:
-            if is_first and not (hasattr(self, "_learner") and self._learner.n_steps):
+            if not (hasattr(self, "_learner") and self._learner.n_steps):
                 self.__dict__ = before
             raise
 
@@ -190,54 +194,86 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         if not self.__sklearn_is_fitted__():
             self._replace_learner(learner)
 
+    def _learn_block(self, block: Block) -> None:
+        """Learn a block of rows in batches; the lock must be held."""
+        elapsed, labels, batch_rows = self._elapsed(block.times), block.labels.tolist(), self._batch_rows
+        start = 0
+        while start < len(labels):
+            with defer_interrupt():  # so that all parts of the model learn these rows, or none
+                start += self._learn_next(block, labels, elapsed, slice(start, start + batch_rows), self._learn_batch)[
+                    0
+                ]
+
     def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
         """Return an iterator that learns batches of rows and yields their predictions, with labels as positions."""
         parameters, n_before = self._parameters, self._learner.n_steps  # `fit` replaces the parameters too
-        last_time = np.nan if self._last_time is None else self._last_time
-        elapsed = block.times - np.concatenate([[last_time], block.times[:-1]])
-        elapsed[np.isnan(elapsed)] = 1.0
-        labels = block.labels.tolist()
-        # A custom feature map may reject a row: with batches of one row, all rows before it are learned.
-        batch_rows = batch_rows or (1 if is_feature_map(self._parameters.get("features")) else self._max_batch_rows)
+        elapsed, labels = self._elapsed(block.times), block.labels.tolist()
+        batch_rows = batch_rows or self._batch_rows
 
         def advance() -> Iterator[Predictions]:
             start = 0
             while start < len(labels):
-                with self._lock, defer_interrupt():  # so that all parts of the model learn these rows, or none
+                with self._lock, defer_interrupt():
                     if self._parameters is not parameters or self._learner.n_steps != n_before + start:
                         raise DataError(
                             "the model has learned from other rows since these steps began; call steps again"
                         )
                     if self.n_features_in_ != block.rows.shape[1]:
                         raise DataError("columns were added to the model since these steps began; call steps again")
-                    positions = self._leading_positions(labels[start : start + batch_rows])
-                    part = slice(start, start + len(positions))
-                    predictions = self._learn(block.part(part), positions, elapsed[part])
-                start = part.stop
+                    rows = slice(start, start + batch_rows)
+                    n_learned, predictions = self._learn_next(block, labels, elapsed, rows, self._predict_then_learn)
+                start += n_learned
                 yield predictions
 
         return advance()
 
-    def _learn(self, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
-        """Predict and learn a batch of rows. If a new class is added and this fails, the model stays as it was."""
-        is_new_class = positions[0] == self._learner.n_classes
-        learner = independent_copy(self._learner) if is_new_class else self._learner
-        predictions = self._predict_then_learn(learner, block, positions, elapsed)
+    @property
+    def _batch_rows(self) -> int:
+        """Number of rows in a batch: a custom feature map may reject a row, before which all others are learned."""
+        return 1 if is_feature_map(self._parameters.get("features")) else self._max_batch_rows
+
+    def _elapsed(self, times: Vector) -> Vector:
+        """Return the time between the previous row and each row of a block; 1 if it is not known."""
+        if self._last_time is None and math.isnan(times[0]):
+            return np.ones(len(times))
+        last_time = np.nan if self._last_time is None else self._last_time
+        elapsed: Vector = times - np.concatenate([[last_time], times[:-1]])
+        elapsed[np.isnan(elapsed)] = 1.0
+        return elapsed
+
+    def _learn_next(
+        self, block: Block, labels: list[Any], elapsed: Vector, rows: slice, learn: Callable[..., T]
+    ) -> tuple[int, T]:
+        """Learn some rows of a block, up to the first new class, or that one alone.
+
+        Return their number and what `learn` returned. If adding a new class fails, the model stays as it was.
+        """
+        positions = self._leading_positions(labels[rows])
+        n_learned, n_classes = len(positions), self._learner.n_classes
+        if n_learned < len(labels):
+            part = slice(rows.start, rows.start + n_learned)
+            block, elapsed, labels = block.part(part), elapsed[part], labels[part]
+        learner = independent_copy(self._learner) if positions[0] == n_classes else self._learner
+        learned = learn(learner, block, positions, elapsed)
         time = float(block.times[-1])
-        classes = self._classes.with_label(block.labels[-1:].tolist()[0])
-        self._replace_learner(learner, _classes=classes, _last_time=None if np.isnan(time) else time)
-        return predictions
+        classes = self._classes.with_label(labels[-1])
+        self._replace_learner(learner, _classes=classes, _last_time=None if math.isnan(time) else time)
+        return n_learned, learned
 
     def _predict_then_learn(self, learner: Any, block: Block, positions: Labels, elapsed: Vector) -> Predictions:
         """Let a learner predict and learn a batch of rows."""
         predictions: Predictions = learner.predict_then_learn(block.rows, positions, elapsed)
         return predictions
 
+    def _learn_batch(self, learner: Any, block: Block, positions: Labels, elapsed: Vector) -> None:
+        """Let a learner learn a batch of rows."""
+        self._predict_then_learn(learner, block, positions, elapsed)
+
     def _leading_positions(self, labels: list[Any]) -> Labels:
         """Return the positions of the labels before the first new class; if that comes first, its position alone."""
-        positions = [self._classes.position(label) for label in labels]
-        new = next((t for t, position in enumerate(positions) if position == self._learner.n_classes), len(positions))
-        return np.array(positions[: max(new, 1)])
+        positions, n_classes = [self._classes.position(label) for label in labels], self._learner.n_classes
+        n_leading = max(positions.index(n_classes), 1) if n_classes in positions else len(positions)
+        return np.array(positions[:n_leading])
 
     # Prediction: reads, changes nothing ---------------------------------------------------------------
 

@@ -339,6 +339,9 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     ) -> Predictions:
         return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times)
 
+    def _learn_batch(self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector) -> None:
+        learner.learn(block.rows, positions, elapsed, block.ids, block.times)
+
     def add_columns(self, columns: int | Sequence[str]) -> Self:
         """Add columns that start in mid-stream, after the existing ones.
 

@@ -1,10 +1,8 @@
 """The learner of `AMRC`: it mixes the members of several feature spaces, and calibrates the bound."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +16,21 @@ from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
-from driftline.kernels.mixing import mix_and_reweigh, mixture
+from driftline.kernels.mixing import label_entries, largest_entries, mix_and_reweigh, mixture
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
+
+
+class Learned(NamedTuple):
+    """Rows that were predicted and then learned; each array has one entry for each row."""
+
+    labels: Labels
+    h: Matrix
+    """The mixture's probabilities before the label was learned."""
+    bounds: Vector
+    """The calibrated bound before that."""
+    rates: Vector
+    """The bound on average before that."""
 
 
 class EnsembleLearner:
@@ -66,6 +76,8 @@ class EnsembleLearner:
         self.n_classes = 0
         self._pending = pending
         self.tracker = tracker
+        self._asked: tuple[bytes, list[Singles]] | None = None
+        """The row that was asked about last and its features in each space; None if the columns changed since then."""
 
     @property
     def n_steps(self) -> int:
@@ -116,17 +128,13 @@ class EnsembleLearner:
     @property
     def status(self) -> Status:
         """Whether the bound lies in [0, 1 - 1/c]: if a class is known, and the rule was not worse than guessing."""
-        return Status.LOOSE if self.error_bound > self._guessing_error else Status.OK
-
-    @property
-    def _guessing_error(self) -> float:
-        """The error of guessing; 0 before any class is known."""
-        return 1.0 - 1.0 / max(self.n_classes, 1)
+        return Status.LOOSE if self.error_bound > _guessing_error(self.n_classes) else Status.OK
 
     def snapshot(self) -> "EnsembleLearner":
         """Return a copy for predictions, bounds and drift, which learning does not change; it cannot learn."""
         return copy_with(
-            self,  # the columns are replaced when they are updated, so they can be shared
+            self,
+            _columns=independent_copy(self._columns),
             column_filters=independent_copy(self.column_filters),
             spaces=[space.snapshot() for space in self.spaces],
             mistake_bound=replace(self.mistake_bound),
@@ -148,6 +156,7 @@ class EnsembleLearner:
         """Add n columns, whose values are missing in the rows so far."""
         for space in self.spaces:
             space.check_can_grow()
+        self._asked = None
         self._columns.add_columns(n)
         self._pending.add_columns(n)
         self.column_filters.add_columns(n)
@@ -157,47 +166,64 @@ class EnsembleLearner:
     def statements(self, X: Matrix) -> RowStatements:
         """Return what is said of each raw row of X."""
         h = self.probabilities(X)
-        return self.tracker.state_rows(h, _largest(h))
+        return self.tracker.state_rows(h, largest_entries(h))
 
     def probabilities(self, X: Matrix) -> Matrix:
-        """Return h(·|x) for each raw row of X."""
-        return mixture(self._member_probabilities(self._columns.prepare(X)), self.weights)
+        """Return h(·|x) for each raw row of X; the features of a single row are kept, in case it is learned next."""
+        features = self._features(self._columns.prepare(X))
+        if len(X) == 1:
+            self._asked = X.tobytes(), features
+        return mixture(self._member_probabilities(features), self.weights)
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
-        return _largest(self.probabilities(X))
+        return largest_entries(self.probabilities(X))
 
     def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
         """Return a record of the predictions for raw rows and of their labels; changes nothing."""
         start = time.perf_counter()
-        h = self.probabilities(X) if self.n_classes else np.zeros((len(X), 0))
-        bounds = np.full(len(X), self.error_bound)
-        rates = np.full(len(X), self.rate_bound)
-        return self._predictions(h, bounds, rates, labels, predict_seconds=time.perf_counter() - start)
+        scored = self._score(X, labels)
+        return _predictions(scored, predict_seconds=time.perf_counter() - start)
+
+    def _score(self, X: Matrix, labels: Labels) -> Learned:
+        """Return what `learn` would return of rows, if it were asked about each of them now."""
+        n = len(X)
+        h = self.probabilities(X) if self.n_classes else np.zeros((n, 0))
+        return Learned(labels, h, np.full(n, self.error_bound), np.full(n, self.rate_bound))
 
     def predict_then_learn(
         self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
     ) -> Predictions:
+        """Predict each raw row, then learn its label, as `learn` does; return the predictions."""
+        start = time.perf_counter()
+        learned = self.learn(X, labels, elapsed, ids, times)
+        return _predictions(learned, learn_seconds=time.perf_counter() - start)
+
+    def learn(
+        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
+    ) -> Learned:
         """Predict each raw row, then learn its label; a new class must be alone in its call, and is added.
 
         Rows that were observed are found by their ids; without ids, by their values. `times` are the times of the rows,
         by which observed rows expire.
         """
-        start = time.perf_counter()
         times = np.full(len(X), np.nan) if times is None else times
         matches = self._pending.match(X, ids, times)
         X = matches.observed_values(X)
         if labels[0] >= self.n_classes:
             return self._learn_new_class(X, labels, elapsed, matches, times)
-        represented = self._represent(X, matches, times)
-        learned = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in represented]
-        self.column_filters.update(X, labels, elapsed)
-        h, bounds, rates = self._update_weights(np.concatenate(learned, axis=1), labels, matches)
-        predictions = self._predictions(h, bounds, rates, labels, learn_seconds=time.perf_counter() - start)
-        self.mistake_bound.add(predictions)
-        return predictions
+        features = self._represent(X, matches, times)
+        members = self._learn_features(features, X, labels, elapsed)
+        return self._update_weights(members, labels, matches)
 
-    def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> tuple[Matrix, Vector, Vector]:
+    def _learn_features(self, features: list[Singles], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
+        """Let all spaces and the column filters learn rows; return the members' probabilities before that."""
+        spaces = zip(self.spaces, features, strict=True)
+        members = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in spaces]
+        self.column_filters.update(X, labels, elapsed)
+        return np.concatenate(members, axis=1)
+
+    def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> Learned:
         """Update weights, bounds and guarantees; return the mixture and both bounds as they were before each row.
 
         Rows that were not observed count by the predictions made now; both weighting schemes of `_reweigh_late` then
@@ -205,22 +231,24 @@ class EnsembleLearner:
         prediction: it changes none of them, and its own bounds are 1.
         """
         n = len(labels)
-        h, bounds, rates = np.empty((n, self.n_classes)), np.ones(n), np.ones(n)
+        learned = Learned(labels, np.empty((n, self.n_classes)), np.ones(n), np.ones(n))
         for part, row in matches.parts():
+            h, bounds, rates = learned.h[part], learned.bounds[part], learned.rates[part]
             if row is None:
-                mix_and_reweigh(members[part], labels[part], self.weights, h[part])
+                mix_and_reweigh(members[part], labels[part], self.weights, h)
                 self._scheme_weights[:] = self.weights
-                self.tracker.state_then_learn(h[part], _largest(h[part]), labels[part])
+                self.tracker.learn_at_once(h, largest_entries(h), labels[part])
             else:
-                h[part] = row.probabilities
+                h[:] = row.probabilities
                 if not row.has_prediction:
                     continue
                 self._reweigh_late(row, members[part], labels[part])
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
-            losses = 1.0 - h[part][np.arange(len(h[part])), labels[part]]
-            bounds[part], rates[part] = self.calibration.update(losses, self.n_classes)
-        return h, bounds, rates
+            losses = 1.0 - label_entries(h, labels[part])
+            bounds[:], rates[:] = self.calibration.update(losses, self.n_classes)
+        self.mistake_bound.add_steps(learned.rates, label_entries(learned.h, labels))
+        return learned
 
     def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels) -> None:
         """Update the weights by the label of a pending row.
@@ -245,96 +273,62 @@ class EnsembleLearner:
         """
         self._pending.check_ids(ids)
         known = [None] * len(X) if ids is None else ids.tolist()
-        with self._columns_restored_on_error():
-            Z = self._columns.update(X) if self.n_classes else np.zeros_like(X)
-            members = self._member_probabilities(Z) if self.n_classes else np.zeros((len(X), len(self.weights), 0))
-            schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
-            h = mixture(members, self.weights)
-            arrays = X, Z, members, schemes, h
-            values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
-            parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
-            self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
+        columns = self._columns_to_update()
+        Z = columns.update(X) if self.n_classes else np.zeros_like(X)
+        unknown: Vector = np.zeros((len(X), len(self.weights), 0))
+        members = self._member_probabilities(self._features(Z)) if self.n_classes else unknown
+        schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
+        h = mixture(members, self.weights)
+        arrays = X, Z, members, schemes, h
+        values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
+        parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
+        self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
+        self._columns, self._asked = columns, None
 
     def _statements_on(self, h: Matrix) -> list[RowStatements | None]:
         """Return what is said of each row with these probabilities; nothing before any class is known."""
         if not self.n_classes:
             return [None] * len(h)
-        said = self.tracker.state_rows(h, _largest(h))
+        said = self.tracker.state_rows(h, largest_entries(h))
         return [row_of(said, t) for t in range(len(h))]
 
-    def _prepare(self, X: Matrix, matches: Matches) -> Matrix:
-        """Return the prepared rows; those of pending rows were prepared when they were observed."""
-        Z = np.empty_like(X)
-        for part, row in matches.parts():
-            Z[part] = row.z if row is not None and row.has_prediction else self._columns.update(X[part])
-        return Z
+    def _features(self, Z: Matrix) -> list[Singles]:
+        """Return the features of prepared rows in each space."""
+        return [space.represent(Z) for space in self.spaces]
 
-    def _member_probabilities(self, Z: Matrix) -> Vector:
-        """Return the probabilities of all members for prepared rows, as (rows, members, classes)."""
-        return np.concatenate([space.member_probabilities(Z) for space in self.spaces], axis=1)
+    def _member_probabilities(self, features: list[Singles]) -> Vector:
+        """Return the probabilities of all members for rows with these features, as (rows, members, classes)."""
+        spaces = zip(self.spaces, features, strict=True)
+        return np.concatenate([space.member_probabilities(Psi) for space, Psi in spaces], axis=1)
 
-    def _learn_new_class(
-        self, X: Matrix, labels: Labels, elapsed: Vector, matches: Matches, times: Vector
-    ) -> Predictions:
+    def _learn_new_class(self, X: Matrix, labels: Labels, elapsed: Vector, matches: Matches, times: Vector) -> Learned:
         """Learn a row of a class not known before; its prediction is made without that class."""
-        before = self.score_batch(X, labels)
-        start = time.perf_counter()
-        represented = self._represent(X, matches, times)
-        said = self._statements_on(before.probabilities)[0] if matches.rows[0] is None else matches.rows[0].said
+        before = self._score(X, labels)
+        features = self._represent(X, matches, times)
+        said = self._statements_on(before.h)[0] if matches.rows[0] is None else matches.rows[0].said
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
         self.add_classes(1)
         if said is not None:
             self.tracker.learn_rows(said, labels)
-        for space, Psi in represented:
-            space.predict_then_learn(Psi, labels, elapsed)
-        self.column_filters.update(X, labels, elapsed)
-        self.mistake_bound.add(before)
-        return replace(before, learn_seconds=np.full(1, time.perf_counter() - start))
+        self._learn_features(features, X, labels, elapsed)
+        self.mistake_bound.add_steps(np.ones(1), np.zeros(1), n_void=1)
+        return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[tuple[Space, Singles]]:
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
         """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
-        with self._columns_restored_on_error():
-            Z = self._prepare(X, matches)
-            represented = [(space, space.represent(Z)) for space in self.spaces]
+        columns, asked = self._columns_to_update(), self._asked
+        Z = _prepared(columns, X, matches)
+        was_asked = asked is not None and asked[0] == X.tobytes() and matches.rows[0] is None
+        features = asked[1] if asked is not None and was_asked else self._features(Z)
+        self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
-        return represented
+        return features
 
-    @contextmanager
-    def _columns_restored_on_error(self) -> Iterator[None]:
-        """Let the block update a copy of the columns; put the old ones back if a custom feature map rejects a row."""
-        before = self._columns
-        self._columns = independent_copy(before)
-        try:
-            yield
-        except BaseException:
-            self._columns = before
-            raise
-
-    def _predictions(
-        self,
-        h: Matrix,
-        bounds: Vector,
-        rates: Vector,
-        labels: Labels,
-        *,
-        predict_seconds: float = 0.0,
-        learn_seconds: float = 0.0,
-    ) -> Predictions:
-        n = len(labels)
-        statuses = np.full(n, Status.OK, dtype=object)
-        statuses[bounds > self._guessing_error] = Status.LOOSE
-        return Predictions.with_bounds(
-            predicted=_largest(h) if self.n_classes else np.full(n, -1),
-            labels=labels,
-            probabilities=h,
-            bounds=bounds,
-            rates=rates,
-            statuses=statuses,
-            excesses=np.zeros(n),
-            predict_seconds=np.full(n, predict_seconds / n),
-            learn_seconds=np.full(n, learn_seconds / n),
-        )
+    def _columns_to_update(self) -> RunningColumns:
+        """Return the columns, or a copy of them if a custom feature map may yet reject a row."""
+        is_custom = any(space.has_custom_features for space in self.spaces)
+        return independent_copy(self._columns) if is_custom else self._columns
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
@@ -364,6 +358,11 @@ class EnsembleLearner:
         )
         self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
         restore_parts(self._parts(), state)
+        self._asked = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes to pickle, which do not depend on what was asked."""
+        return self.__dict__ | {"_asked": None}
 
     def __setstate__(self, fields: dict[str, Any]) -> None:
         """Restore from a pickle; arrays are copied because a memory-mapped file is read-only."""
@@ -384,6 +383,33 @@ class EnsembleLearner:
         }
 
 
-def _largest(h: Matrix) -> Labels:
-    positions: Labels = np.argmax(h, axis=1)
-    return positions
+def _prepared(columns: RunningColumns, X: Matrix, matches: Matches) -> Matrix:
+    """Return the prepared rows, and update the columns; pending rows were prepared when they were observed."""
+    Z = np.empty_like(X)
+    for part, row in matches.parts():
+        Z[part] = row.z if row is not None and row.has_prediction else columns.update(X[part])
+    return Z
+
+
+def _predictions(learned: Learned, *, predict_seconds: float = 0.0, learn_seconds: float = 0.0) -> Predictions:
+    """Return rows with their predictions as a record."""
+    labels, h, bounds, rates = learned
+    n, n_classes = h.shape
+    statuses = np.full(n, Status.OK, dtype=object)
+    statuses[bounds > _guessing_error(n_classes)] = Status.LOOSE
+    return Predictions.with_bounds(
+        predicted=largest_entries(h) if n_classes else np.full(n, -1),
+        labels=labels,
+        probabilities=h,
+        bounds=bounds,
+        rates=rates,
+        statuses=statuses,
+        excesses=np.zeros(n),
+        predict_seconds=np.full(n, predict_seconds / n),
+        learn_seconds=np.full(n, learn_seconds / n),
+    )
+
+
+def _guessing_error(n_classes: int) -> float:
+    """Return the error of guessing; 0 before any class is known."""
+    return 1.0 - 1.0 / max(n_classes, 1)

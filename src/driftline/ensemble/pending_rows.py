@@ -89,6 +89,9 @@ class Matches:
 
         An observed row is a part of its own; consecutive rows that were not observed are one part.
         """
+        if not any(self.rows):
+            yield slice(None), None
+            return
         for observed, run in groupby(enumerate(self.rows), key=lambda entry: entry[1] is not None):
             entries = list(run)
             if observed:
@@ -98,7 +101,7 @@ class Matches:
 
     def observed_values(self, X: Matrix) -> Matrix:
         """Return the labelled rows with the values that they had when they were observed."""
-        if any(row is not None for row in self.rows):
+        if any(self.rows):
             X = X.copy()
             for t, row in enumerate(self.rows):
                 if row is not None:

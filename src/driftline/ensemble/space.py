@@ -112,9 +112,14 @@ class Space:
         self._workspace = _new_workspace(c, d)
         self._workspace.centres[:-n] = centres
 
+    @property
+    def has_custom_features(self) -> bool:
+        """Whether the feature map is a custom one, which may reject rows."""
+        return not isinstance(self._features, LinearFourierMap)
+
     def check_can_grow(self) -> None:
         """Raise ConfigError if columns cannot be added because the feature map is a custom one."""
-        if not isinstance(self._features, LinearFourierMap):
+        if self.has_custom_features:
             raise ConfigError(
                 "columns cannot be added with a custom feature map, which was started with the columns of the first "
                 'row; pass all columns from the first row on, or choose features="auto"'
@@ -131,9 +136,9 @@ class Space:
         self._filters = with_components(self._filters, at, n)
         self._workspace = self._blank_workspace(with_zeros(self._workspace.centres, at, n))
 
-    def member_probabilities(self, Z: Matrix) -> Vector:
-        """Return the members' probabilities for prepared rows, as (rows, members, classes); changes nothing."""
-        return predict_rows(self.represent(Z), self._members.average, self._members.n_halvings)
+    def member_probabilities(self, Psi: Singles) -> Vector:
+        """Return the members' probabilities for the rows ψ, as (rows, members, classes); changes nothing."""
+        return predict_rows(Psi, self._members.average, self._members.n_halvings)
 
     def predict_then_learn(self, Psi: Singles, labels: Labels, elapsed: Vector) -> Vector:
         """Learn the rows ψ in order; return the members' probabilities for each row before it was learned."""
@@ -145,8 +150,9 @@ class Space:
 
     def represent(self, Z: Matrix) -> Singles:
         """Return the features ψ of each row of Z; changes nothing."""
-        if isinstance(self._features, LinearFourierMap):
-            return self._features.transform(Z)
+        if not self.has_custom_features:
+            features: Singles = self._features.transform(Z)
+            return features
         # A custom map gets one row at a time, so that the grouping of rows does not change its results.
         d = self._store.rows.shape[1]
         Psi = np.concatenate([checked_features(self._features.transform(z[None]), 1, d) for z in Z])
@@ -158,7 +164,7 @@ class Space:
         parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "filter_bank": self._filters}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
         arrays["centres"] = self._workspace.centres
-        if not isinstance(self._features, LinearFourierMap):
+        if self.has_custom_features:
             arrays |= {f"features/{name}": array for name, array in self._features.state().items()}
         return arrays
 
@@ -193,7 +199,7 @@ class Space:
             FilterBank(**part("filter_bank")),
         )
         self._workspace = self._blank_workspace(state["centres"])
-        if not isinstance(self._features, LinearFourierMap):
+        if self.has_custom_features:
             self._features.restore(part("features"))
 
     def _blank_workspace(self, centres: Any) -> MemberWorkspace:

@@ -22,6 +22,7 @@ from driftline.kernels.statements import (
     RowStatements,
     SetState,
     TrackedState,
+    learn_at_once,
     learn_rows,
     state_rows,
     state_then_learn,
@@ -239,6 +240,10 @@ class RowGuarantees:
         said = self._blank(h, predicted)
         state_then_learn(h, labels, self._buffer, self._sizes, *said)
         return said
+
+    def learn_at_once(self, h: Matrix, predicted: Labels, labels: Labels) -> None:
+        """Learn the label of each row as `state_then_learn` does, where nobody needs what is said of the rows."""
+        learn_at_once(h, predicted, labels, self._buffer, self._sizes)
 
     def answer_counts(self, position: int = 0, predicted: int | None = None) -> AnswerCounts:
         """Return what became of the decisions at a level, in all; or for one predicted class, if its level has that."""

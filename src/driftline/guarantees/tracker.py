@@ -77,6 +77,11 @@ class GuaranteeTracker:
         self._count(predicted, labels)
         return said
 
+    def learn_at_once(self, h: Matrix, predicted: Labels, labels: Labels) -> None:
+        """Learn the label of each row as `state_then_learn` does, where nobody needs what is said of the rows."""
+        self.rows.learn_at_once(h, predicted, labels)
+        self._count(predicted, labels)
+
     def _count(self, predicted: Labels, labels: Labels) -> None:
         self.intervals.count(predicted, labels)
         if self.alarm is not None:

@@ -51,3 +51,24 @@ def mix_and_reweigh(h_members: Vector, labels: Labels, weights: Vector, h: Matri
             total += weights[m]
         for m in range(n_members):
             weights[m] = (1.0 - FIXED_SHARE) * weights[m] / total + FIXED_SHARE / n_members
+
+
+@kernel
+def largest_entries(h: Matrix) -> Labels:
+    """Return the position of the largest probability of each row, the first among equal ones."""
+    n, c = h.shape
+    positions = np.zeros(n, np.int64)
+    for t in range(n):
+        for y in range(1, c):
+            if h[t, y] > h[t, positions[t]]:
+                positions[t] = y
+    return positions
+
+
+@kernel
+def label_entries(h: Matrix, labels: Labels) -> Vector:
+    """Return the probability of the label of each row."""
+    entries = np.empty(len(h))
+    for t in range(len(h)):
+        entries[t] = h[t, labels[t]]
+    return entries

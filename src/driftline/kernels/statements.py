@@ -295,3 +295,23 @@ def state_then_learn(h: Matrix, labels: Labels, buffer: Vector, sizes: Indices, 
     for t in range(len(h)):
         state_row(t, h[t], statements, state)
         learn_row(t, labels[t], statements, state)
+
+
+@kernel
+def learn_at_once(h: Matrix, predicted: Labels, labels: Labels, buffer: Vector, sizes: Indices) -> None:
+    """Learn the label of each row as `state_then_learn` does; what is said of a row is forgotten with the next."""
+    state, c = unpacked(buffer, sizes), h.shape[1]
+    n_errors, n_sets = state.answers.by_class.size, state.sets.levels.size
+    said = RowStatements(
+        predicted[:1].copy(),
+        np.empty((1, N_FEATURES)),
+        np.empty(1),
+        np.empty((1, 3)),
+        np.empty((1, n_errors), np.int8),
+        np.empty((1, c)),
+        np.empty((1, n_sets, c), np.bool_),
+    )
+    for t in range(len(h)):
+        said.predicted[0] = predicted[t]
+        state_row(0, h[t], said, state)
+        learn_row(0, labels[t], said, state)
