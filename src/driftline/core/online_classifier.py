@@ -199,10 +199,15 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         elapsed, labels, batch_rows = self._elapsed(block.times), block.labels.tolist(), self._batch_rows
         start = 0
         while start < len(labels):
-            with defer_interrupt():  # so that all parts of the model learn these rows, or none
+            # So that all parts of the model learn these rows, or none; deferring takes longer than learning a row can.
+            with DOES_NOTHING if self._is_interruptible(block) else defer_interrupt():
                 start += self._learn_next(block, labels, elapsed, slice(start, start + batch_rows), self._learn_batch)[
                     0
                 ]
+
+    def _is_interruptible(self, block: Block) -> bool:
+        """Return whether Ctrl-C cannot come between parts of the model that learn a block, because it is one row."""
+        return False
 
     def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
         """Return an iterator that learns batches of rows and yields their predictions, with labels as positions."""
@@ -254,6 +259,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
             part = slice(rows.start, rows.start + n_learned)
             block, elapsed, labels = block.part(part), elapsed[part], labels[part]
         learner = independent_copy(self._learner) if positions[0] == n_classes else self._learner
+        self._access.is_stale = True  # before anything changes, because of interrupts
         learned = learn(learner, block, positions, elapsed)
         time = float(block.times[-1])
         classes = self._classes.with_label(labels[-1])

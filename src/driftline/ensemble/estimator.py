@@ -1,5 +1,6 @@
 """AMRC, the default estimator of driftline."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -200,9 +201,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""
         with self._lock, defer_interrupt():
             check_is_fitted(self)
-            if self._learner.tracker.alarm is not None:
-                self._learner.tracker.alarm.acknowledge()
-                self._replace_learner(self._learner)
+            self._learner.acknowledge_alarm()
+            self._replace_learner(self._learner)
 
     def _replace_learner(self, learner: EnsembleLearner, **attributes: Any) -> None:  # type: ignore[override]
         classes = attributes.get("_classes", self._classes)
@@ -338,6 +338,16 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector
     ) -> Predictions:
         return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times)
+
+    def _is_interruptible(self, block: Block) -> bool:
+        n_classes = self._learner.n_classes
+        return (
+            len(block.labels) == 1
+            and self._last_time is None
+            and math.isnan(block.times[0])
+            and self._learner.learns_in_one_call
+            and self._classes.position(block.labels.tolist()[0]) < n_classes
+        )
 
     def _learn_batch(self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector) -> None:
         learner.learn(block.rows, positions, elapsed, block.ids, block.times)

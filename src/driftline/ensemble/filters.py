@@ -1,11 +1,12 @@
 """Filters that estimate moving class means: building a filter bank, and the filters of the raw columns."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
-from driftline.kernels.filter_bank import MIN_RATE_TIME, FilterBank, update_filters_by_rows
+from driftline.kernels.filter_bank import MIN_RATE_TIME, FilterBank, track_columns_of
 from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, State, Vector
 
@@ -108,15 +109,16 @@ class ColumnFilters:
 
     def update(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
         """Update the filters with labelled rows; missing values are ignored."""
-        if np.isnan(self.origin).any():  # it becomes the first value, so that a large offset costs no precision
-            values = np.where(np.isnan(X), 0.0, X)
-            first = np.argmax(~np.isnan(X), axis=0)
-            known = ~np.isnan(X).all(axis=0) & np.isnan(self.origin)
-            first_values = values[first, np.arange(X.shape[1])]
-            self.origin[known] = np.clip(first_values, -MAX_MAGNITUDE, MAX_MAGNITUDE)[known]
-        # In double precision, because the first value may be far from all others.
-        shifted = np.clip(X - self.origin, -MAX_MAGNITUDE, MAX_MAGNITUDE)
-        update_filters_by_rows(shifted, labels, elapsed, self.filters, np.zeros(self.filters.variance.shape))
+        track_columns_of(X, labels, elapsed, self.origin, self.filters)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays, which may be replaced by others with the same values."""
+        return self.origin, *self.filters
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:
+        self.origin, self.filters = arrays[0], FilterBank(*arrays[1:])
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""

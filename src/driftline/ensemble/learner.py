@@ -12,11 +12,14 @@ from driftline.core.columns import RunningColumns
 from driftline.core.schema import Schema, nested_schema, probabilities, whole_numbers
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
+from driftline.kernels.ensemble import learn_rows
 from driftline.kernels.mixing import label_entries, largest_entries, mix_and_reweigh, mixture
+from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
@@ -76,6 +79,9 @@ class EnsembleLearner:
         self.n_classes = 0
         self._pending = pending
         self.tracker = tracker
+        self._has_custom_features = any(space.has_custom_features for space in spaces)
+        self._packed: tuple[EnsembleLearner, Packed] | None = None
+        """The arrays of all parts in one buffer, and whose they are; None if some of them were replaced."""
         self._asked: tuple[bytes, list[Singles]] | None = None
         """The row that was asked about last and its features in each space; None if the columns changed since then."""
 
@@ -137,7 +143,7 @@ class EnsembleLearner:
             _columns=independent_copy(self._columns),
             column_filters=independent_copy(self.column_filters),
             spaces=[space.snapshot() for space in self.spaces],
-            mistake_bound=replace(self.mistake_bound),
+            mistake_bound=independent_copy(self.mistake_bound),
             calibration=independent_copy(self.calibration),
             tracker=self.tracker.copy(),
             weights=self.weights.copy(),
@@ -145,6 +151,7 @@ class EnsembleLearner:
 
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions."""
+        self._packed = None
         self.n_classes += n
         self._pending.add_classes(n)
         self.tracker.add_classes(n)
@@ -156,7 +163,7 @@ class EnsembleLearner:
         """Add n columns, whose values are missing in the rows so far."""
         for space in self.spaces:
             space.check_can_grow()
-        self._asked = None
+        self._asked = self._packed = None
         self._columns.add_columns(n)
         self._pending.add_columns(n)
         self.column_filters.add_columns(n)
@@ -207,6 +214,8 @@ class EnsembleLearner:
         Rows that were observed are found by their ids; without ids, by their values. `times` are the times of the rows,
         by which observed rows expire.
         """
+        if self.learns_in_one_call and labels[0] < self.n_classes:
+            return self._learn_in_one_call(X, labels, elapsed)
         times = np.full(len(X), np.nan) if times is None else times
         matches = self._pending.match(X, ids, times)
         X = matches.observed_values(X)
@@ -215,6 +224,58 @@ class EnsembleLearner:
         features = self._represent(X, matches, times)
         members = self._learn_features(features, X, labels, elapsed)
         return self._update_weights(members, labels, matches)
+
+    @property
+    def learns_in_one_call(self) -> bool:
+        """Whether one call of a kernel learns the next row, if its class is known: all of it, even if interrupted."""
+        return not self._has_custom_features and not len(self._pending)
+
+    def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
+        """Learn rows that were not observed; of several rows, the columns are updated before the rest."""
+        columns, asked, is_single = self._columns, self._asked, len(X) == 1
+        if is_single:
+            was_asked = asked is not None and asked[0] == X.tobytes()
+            features = asked[1] if asked is not None and was_asked else self._features(columns.prepare(X))
+        else:
+            features = self._features(columns.update(X))
+        self._asked = None
+        flat = np.concatenate([Psi.ravel() for Psi in features])
+        buffer, places = self._packed_arrays()
+        h, bounds, rates = learn_rows(
+            X,
+            labels,
+            elapsed,
+            flat,
+            buffer,
+            places,
+            *self.tracker.rows.arrays,
+            is_single,
+            columns._missing,
+            columns._count,
+            columns._mean,
+            columns._squares,
+            columns._is_binary,
+            columns._early,
+            columns._n_first_columns,
+            columns._standardises,
+        )
+        return Learned(labels, h, bounds, rates)
+
+    def _packed_arrays(self) -> Packed:
+        """Return the arrays of all parts in one buffer; a copy of this learner has arrays of its own."""
+        if self._packed is None or self._packed[0] is not self:
+            parts = self.calibration, self.tracker, self.column_filters, self.spaces
+            arrays, (self.weights, self._scheme_weights) = pack_ensemble(
+                self.mistake_bound, [self.weights, self._scheme_weights], *parts
+            )
+            self._packed = self, arrays
+        return self._packed[1]
+
+    def acknowledge_alarm(self) -> None:
+        """Arm a raised alarm again, from the next row on; no-op if none is raised."""
+        self._packed = None
+        if self.tracker.alarm is not None:
+            self.tracker.alarm.acknowledge()
 
     def _learn_features(self, features: list[Singles], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
         """Let all spaces and the column filters learn rows; return the members' probabilities before that."""
@@ -247,7 +308,7 @@ class EnsembleLearner:
                     self.tracker.learn_rows(row.said, labels[part])
             losses = 1.0 - label_entries(h, labels[part])
             bounds[:], rates[:] = self.calibration.update(losses, self.n_classes)
-        self.mistake_bound.add_steps(learned.rates, label_entries(learned.h, labels))
+        self.mistake_bound.add_steps(learned.rates, 1.0 - label_entries(learned.h, labels))
         return learned
 
     def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels) -> None:
@@ -264,7 +325,7 @@ class EnsembleLearner:
         mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused)
         mix_and_reweigh(members, labels, self._scheme_weights[1], unused)
         mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused)
-        self.weights = self._scheme_shares @ self._scheme_weights
+        self.weights[:] = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
         """Predict raw rows and keep the predictions until their labels arrive.
@@ -312,7 +373,7 @@ class EnsembleLearner:
         if said is not None:
             self.tracker.learn_rows(said, labels)
         self._learn_features(features, X, labels, elapsed)
-        self.mistake_bound.add_steps(np.ones(1), np.zeros(1), n_void=1)
+        self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
     def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
@@ -327,8 +388,7 @@ class EnsembleLearner:
 
     def _columns_to_update(self) -> RunningColumns:
         """Return the columns, or a copy of them if a custom feature map may yet reject a row."""
-        is_custom = any(space.has_custom_features for space in self.spaces)
-        return independent_copy(self._columns) if is_custom else self._columns
+        return independent_copy(self._columns) if self._has_custom_features else self._columns
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
@@ -358,11 +418,11 @@ class EnsembleLearner:
         )
         self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
         restore_parts(self._parts(), state)
-        self._asked = None
+        self._asked = self._packed = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes to pickle, which do not depend on what was asked."""
-        return self.__dict__ | {"_asked": None}
+        """Return the attributes to pickle: each array once, and nothing that depends on what was asked."""
+        return self.__dict__ | {"_asked": None, "_packed": None}
 
     def __setstate__(self, fields: dict[str, Any]) -> None:
         """Restore from a pickle; arrays are copied because a memory-mapped file is read-only."""

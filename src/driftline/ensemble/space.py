@@ -1,6 +1,8 @@
 """A feature space with its store of instances and its members."""
 
 import math
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +100,19 @@ class Space:
             n_cuts=members.n_cuts.copy(),
         )
         return copy_with(self, _members=copies)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays, which may be replaced by others with the same values."""
+        return *self._store, *self._members, *self._filters, *self._workspace
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:
+        unread = iter(arrays)
+        self._store = RowStore(*islice(unread, len(self._store)))
+        self._members = Members(*islice(unread, len(self._members)))
+        self._filters = FilterBank(*islice(unread, len(self._filters)))
+        self._workspace = MemberWorkspace(*unread)
 
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions."""
