@@ -17,7 +17,7 @@ from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
-from driftline.kernels.ensemble import learn_rows
+from driftline.kernels.ensemble import learn_rows, predict_rows
 from driftline.kernels.mixing import label_entries, largest_entries, mix_and_reweigh, mixture
 from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
@@ -82,8 +82,8 @@ class EnsembleLearner:
         self._has_custom_features = any(space.has_custom_features for space in spaces)
         self._packed: tuple[EnsembleLearner, Packed] | None = None
         """The arrays of all parts in one buffer, and whose they are; None if some of them were replaced."""
-        self._asked: tuple[bytes, list[Singles]] | None = None
-        """The row that was asked about last and its features in each space; None if the columns changed since then."""
+        self._asked: tuple[bytes, Singles] | None = None
+        """The row that was asked about last, and its features; None if the columns changed since then."""
 
     @property
     def n_steps(self) -> int:
@@ -178,9 +178,12 @@ class EnsembleLearner:
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X; the features of a single row are kept, in case it is learned next."""
         features = self._features(self._columns.prepare(X))
+        if self._packed is None or self._packed[0] is not self:
+            return mixture(self._member_probabilities(features), self.weights)
+        flat = _flat(features)
         if len(X) == 1:
-            self._asked = X.tobytes(), features
-        return mixture(self._member_probabilities(features), self.weights)
+            self._asked = X.tobytes(), flat
+        return predict_rows(flat, len(X), self.n_classes, *self._packed[1])
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
@@ -233,19 +236,17 @@ class EnsembleLearner:
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
         """Learn rows that were not observed; of several rows, the columns are updated before the rest."""
         columns, asked, is_single = self._columns, self._asked, len(X) == 1
-        if is_single:
-            was_asked = asked is not None and asked[0] == X.tobytes()
-            features = asked[1] if asked is not None and was_asked else self._features(columns.prepare(X))
+        if is_single and asked is not None and asked[0] == X.tobytes():
+            features = asked[1]
         else:
-            features = self._features(columns.update(X))
+            features = _flat(self._features(columns.prepare(X) if is_single else columns.update(X)))
         self._asked = None
-        flat = np.concatenate([Psi.ravel() for Psi in features])
         buffer, places = self._packed_arrays()
         h, bounds, rates = learn_rows(
             X,
             labels,
             elapsed,
-            flat,
+            features,
             buffer,
             places,
             *self.tracker.rows.arrays,
@@ -378,10 +379,8 @@ class EnsembleLearner:
 
     def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
         """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
-        columns, asked = self._columns_to_update(), self._asked
-        Z = _prepared(columns, X, matches)
-        was_asked = asked is not None and asked[0] == X.tobytes() and matches.rows[0] is None
-        features = asked[1] if asked is not None and was_asked else self._features(Z)
+        columns = self._columns_to_update()
+        features = self._features(_prepared(columns, X, matches))
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features
@@ -441,6 +440,12 @@ class EnsembleLearner:
             "drift": self.column_filters,
             **spaces,
         }
+
+
+def _flat(features: list[Singles]) -> Singles:
+    """Return the features of rows in each space one after the other."""
+    flat: Singles = np.concatenate([Psi.ravel() for Psi in features])
+    return flat
 
 
 def _prepared(columns: RunningColumns, X: Matrix, matches: Matches) -> Matrix:

@@ -8,9 +8,9 @@ from driftline.kernels.alarm import AlarmTarget, add_rows
 from driftline.kernels.calibration import CalibrationTarget, calibrate
 from driftline.kernels.filter_bank import FilterBank, filters_at, track_columns
 from driftline.kernels.member_state import Members, MemberWorkspace, RowStore, members_at, workspace_at
-from driftline.kernels.members import learn_rows_of_space
+from driftline.kernels.members import learn_rows_of_space, predict_row
 from driftline.kernels.mistake_sums import add_steps
-from driftline.kernels.mixing import largest_entry, mix_and_reweigh
+from driftline.kernels.mixing import largest_entry, mix_and_reweigh, mix_row
 from driftline.kernels.packing import SHAPE, matrix_at, stack_at, vector_at
 from driftline.kernels.representation import fill_and_scale
 from driftline.kernels.row_counts import count_rows
@@ -191,3 +191,41 @@ def learn_rows(
     bounds, rates = np.empty(n), np.empty(n)
     update_bounds(predicted, labels, losses, np.empty(n, np.int64), bounds, rates, 1.0 - 1.0 / c, buffer, places)
     return h, bounds, rates
+
+
+@inner_kernel
+def predict_with_spaces(
+    features: Singles,
+    h: Matrix,
+    members: Vector,
+    own: Vector,
+    scores: Singles,
+    order: Indices,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+) -> None:
+    """Set h to the mixture of the probabilities of all members for each row; overwrites the four arrays after it."""
+    (n, c), start, m = h.shape, 0, 0
+    for first in range(FIRST_SPACE, len(places), N_SPACE_ARRAYS):
+        of_space = members_at(buffer, places, first + MEMBERS)
+        n_members, _, d = of_space.average.shape
+        Psi, said = features[start : start + n * d].reshape(n, d), own[: n * n_members * c].reshape(n, n_members, c)
+        for t in range(n):
+            predict_row(Psi, t, of_space.average, of_space.n_halvings, scores, order, said)
+            for k in range(n_members):
+                for y in range(c):
+                    members[t, m + k, y] = said[t, k, y]
+        start += n * d
+        m += n_members
+    weights = vector_at(buffer, places, WEIGHTS, np.float64)
+    for t in range(n):
+        mix_row(members, t, weights, h)
+
+
+@kernel
+def predict_rows(features: Singles, n: int, c: int, buffer: NDArray[np.uint8], places: Indices) -> Matrix:
+    """Return the mixture for n rows; `features` are as in `learn_rows`."""
+    members, h = np.empty((n, places[WEIGHTS, SHAPE], c)), np.empty((n, c))
+    scores, order = np.empty(c, np.float32), np.empty(c, np.int64)
+    predict_with_spaces(features, h, members, np.empty(members.size), scores, order, buffer, places)
+    return h
