@@ -22,9 +22,11 @@ def assemble_ensemble(
 ) -> EnsembleLearner:
     """Return a new learner, without classes, for instances with `n_columns` columns."""
     columns = RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
-    spaces = []
+    spaces: list[Space] = []
+    linear = LinearFourierMap(scale=0.0, n_components=0, seed=[seed])  # for all spaces with linear features
     for i, plan in enumerate(plans):
-        features = _features(parameters, plan, [seed, i])
+        is_linear = plan.scale == 0.0 and not is_feature_map(parameters["features"])
+        features: Any = linear if is_linear else _features(parameters, plan, [seed, i])
         features.start(n_columns)
         n_features = count_features(features, columns.prepare(np.zeros((1, n_columns))))
         spaces.append(Space(plan, features, n_features, [seed, i]))

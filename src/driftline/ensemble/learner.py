@@ -356,7 +356,11 @@ class EnsembleLearner:
 
     def _features(self, Z: Matrix) -> list[Singles]:
         """Return the features of prepared rows in each space."""
-        return [space.represent(Z) for space in self.spaces]
+        features: list[Singles] = []
+        for i, space in enumerate(self.spaces):
+            is_like_last = i > 0 and space.has_features_of(self.spaces[i - 1])
+            features.append(features[-1] if is_like_last else space.represent(Z))
+        return features
 
     def _member_probabilities(self, features: list[Singles]) -> Vector:
         """Return the probabilities of all members for rows with these features, as (rows, members, classes)."""

@@ -132,6 +132,10 @@ class Space:
         """Whether the feature map is a custom one, which may reject rows."""
         return not isinstance(self._features, LinearFourierMap)
 
+    def has_features_of(self, other: "Space") -> bool:
+        """Return whether another space has the same feature map, so that features need not be computed twice."""
+        return self._features is other._features
+
     def check_can_grow(self) -> None:
         """Raise ConfigError if columns cannot be added because the feature map is a custom one."""
         if self.has_custom_features:
