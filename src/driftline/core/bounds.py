@@ -57,11 +57,15 @@ class MistakeBound:
     instances with a large excess compensate for others. The term √(2T log(1/δ)) of Theorem 1 is valid for
     differences in [-1, 1], so it assumes e_t ≤ 1.
 
-    Attributes
+    Parameters
     ----------
-    n_steps, total_bound, total_excess, n_void
-        Number of steps; sums of their bounds and of their excesses; number of steps whose bound was void.
-    total_loss
+    n_steps : int, default=0
+        Number of steps.
+    total_bound, total_excess : float, default=0.0
+        Sums of their bounds and of their excesses.
+    n_void : int, default=0
+        Number of steps whose bound was void.
+    total_loss : float, default=0.0
         Sum of the expected mistakes ℓ_t. A label of a class not known before is certainly a mistake: ℓ_t = 1.
 
     Examples
@@ -115,7 +119,7 @@ class MistakeBound:
         return (self._sums,)
 
     @arrays.setter
-    def arrays(self, arrays: Sequence[Any]) -> None:
+    def arrays(self, arrays: Sequence[Any]) -> None:  # numpydoc ignore=GL08
         (self._sums,) = arrays
 
     def add(self, predictions: Predictions) -> None:

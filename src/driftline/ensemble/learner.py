@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from driftline.core.columns import RunningColumns
 from driftline.core.schema import Schema, nested_schema, probabilities, whole_numbers
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.learned_rows import Learned, guessing_error, predictions_of
 from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
@@ -22,18 +23,6 @@ from driftline.kernels.mixing import label_entries, largest_entries, mix_and_rew
 from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
-
-
-class Learned(NamedTuple):
-    """Rows that were predicted and then learned; each array has one entry for each row."""
-
-    labels: Labels
-    h: Matrix
-    """The mixture's probabilities before the label was learned."""
-    bounds: Vector
-    """The calibrated bound before that."""
-    rates: Vector
-    """The bound on average before that."""
 
 
 class EnsembleLearner:
@@ -134,7 +123,7 @@ class EnsembleLearner:
     @property
     def status(self) -> Status:
         """Whether the bound lies in [0, 1 - 1/c]: if a class is known, and the rule was not worse than guessing."""
-        return Status.LOOSE if self.error_bound > _guessing_error(self.n_classes) else Status.OK
+        return Status.LOOSE if self.error_bound > guessing_error(self.n_classes) else Status.OK
 
     def snapshot(self) -> "EnsembleLearner":
         """Return a copy for predictions, bounds and drift, which learning does not change; it cannot learn."""
@@ -193,7 +182,7 @@ class EnsembleLearner:
         """Return a record of the predictions for raw rows and of their labels; changes nothing."""
         start = time.perf_counter()
         scored = self._score(X, labels)
-        return _predictions(scored, predict_seconds=time.perf_counter() - start)
+        return predictions_of(scored, predict_seconds=time.perf_counter() - start)
 
     def _score(self, X: Matrix, labels: Labels) -> Learned:
         """Return what `learn` would return of rows, if it were asked about each of them now."""
@@ -207,7 +196,7 @@ class EnsembleLearner:
         """Predict each raw row, then learn its label, as `learn` does; return the predictions."""
         start = time.perf_counter()
         learned = self.learn(X, labels, elapsed, ids, times)
-        return _predictions(learned, learn_seconds=time.perf_counter() - start)
+        return predictions_of(learned, learn_seconds=time.perf_counter() - start)
 
     def learn(
         self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
@@ -458,27 +447,3 @@ def _prepared(columns: RunningColumns, X: Matrix, matches: Matches) -> Matrix:
     for part, row in matches.parts():
         Z[part] = row.z if row is not None and row.has_prediction else columns.update(X[part])
     return Z
-
-
-def _predictions(learned: Learned, *, predict_seconds: float = 0.0, learn_seconds: float = 0.0) -> Predictions:
-    """Return rows with their predictions as a record."""
-    labels, h, bounds, rates = learned
-    n, n_classes = h.shape
-    statuses = np.full(n, Status.OK, dtype=object)
-    statuses[bounds > _guessing_error(n_classes)] = Status.LOOSE
-    return Predictions.with_bounds(
-        predicted=largest_entries(h) if n_classes else np.full(n, -1),
-        labels=labels,
-        probabilities=h,
-        bounds=bounds,
-        rates=rates,
-        statuses=statuses,
-        excesses=np.zeros(n),
-        predict_seconds=np.full(n, predict_seconds / n),
-        learn_seconds=np.full(n, learn_seconds / n),
-    )
-
-
-def _guessing_error(n_classes: int) -> float:
-    """Return the error of guessing; 0 before any class is known."""
-    return 1.0 - 1.0 / max(n_classes, 1)
