@@ -214,7 +214,7 @@ class EnsembleLearner:
         if labels[0] >= self.n_classes:
             return self._learn_new_class(X, labels, elapsed, matches, times)
         features = self._represent(X, matches, times)
-        members = self._learn_features(features, X, labels, elapsed)
+        members, *_ = self._learn_rows(X, labels, elapsed, features, False, False)
         return self._update_weights(members, labels, matches)
 
     @property
@@ -230,16 +230,29 @@ class EnsembleLearner:
         else:
             features = _flat(self._features(columns.prepare(X) if is_single else columns.update(X)))
         self._asked = None
-        buffer, places = self._packed_arrays()
-        h, bounds, rates = learn_rows(
+        _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
+        return Learned(labels, *learned)
+
+    def _learn_rows(
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        features: Singles,
+        updates_columns: bool,
+        updates_weights: bool,
+    ) -> tuple[Vector, Matrix, Vector, Vector]:
+        """Call the kernel `learn_rows`, which returns the members' probabilities, the mixture and both bounds."""
+        columns = self._columns
+        return learn_rows(
             X,
             labels,
             elapsed,
             features,
-            buffer,
-            places,
+            *self._packed_arrays(),
             *self.tracker.rows.arrays,
-            is_single,
+            updates_columns,
+            updates_weights,
             columns._missing,
             columns._count,
             columns._mean,
@@ -249,7 +262,6 @@ class EnsembleLearner:
             columns._n_first_columns,
             columns._standardises,
         )
-        return Learned(labels, h, bounds, rates)
 
     def _packed_arrays(self) -> Packed:
         """Return the arrays of all parts in one buffer; a copy of this learner has arrays of its own."""
@@ -266,13 +278,6 @@ class EnsembleLearner:
         self._packed = None
         if self.tracker.alarm is not None:
             self.tracker.alarm.acknowledge()
-
-    def _learn_features(self, features: list[Singles], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
-        """Let all spaces and the column filters learn rows; return the members' probabilities before that."""
-        spaces = zip(self.spaces, features, strict=True)
-        members = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in spaces]
-        self.column_filters.update(X, labels, elapsed)
-        return np.concatenate(members, axis=1)
 
     def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> Learned:
         """Update weights, bounds and guarantees; return the mixture and both bounds as they were before each row.
@@ -366,14 +371,14 @@ class EnsembleLearner:
         self.add_classes(1)
         if said is not None:
             self.tracker.learn_rows(said, labels)
-        self._learn_features(features, X, labels, elapsed)
+        self._learn_rows(X, labels, elapsed, features, False, False)
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
-        """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> Singles:
+        """Return the features of raw rows in all spaces; update the columns, and remove rows that were pending."""
         columns = self._columns_to_update()
-        features = self._features(_prepared(columns, X, matches))
+        features = _flat(self._features(_prepared(columns, X, matches)))
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features
