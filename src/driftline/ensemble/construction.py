@@ -9,6 +9,7 @@ import numpy as np
 from driftline.core.columns import RunningColumns
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.label_members import N_PENDING, LabelMembers, n_bytes_of_labels
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
 from driftline.ensemble.plan import SpacePlan
@@ -32,14 +33,17 @@ def assemble_ensemble(
     n_members = sum(len(plan.members) for plan in plans)
     guarantees = checked_guarantees(parameters["guarantees"])
     expiry = parameters["expire_after_labels"], parameters["expire_after_time"]
-    pending = PendingRows(n_columns, n_members, guarantees, *expiry)
+    labels = LabelMembers() if parameters["label_memory"] else None
+    pending = PendingRows(n_columns, n_members, guarantees, *expiry, N_PENDING if labels else 0)
     tracker = GuaranteeTracker(guarantees)
-    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"])
+    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"], labels)
 
 
-def n_bytes_of_ensemble(plans: tuple[SpacePlan, ...], n_columns: int, n_components: int, n_classes: int) -> int:
+def n_bytes_of_ensemble(
+    plans: tuple[SpacePlan, ...], n_columns: int, n_components: int, n_classes: int, *, label_memory: bool
+) -> int:
     """Return about how much memory a learner takes: its stores, the weights of its members, filters and directions."""
-    total = 0
+    total = n_bytes_of_labels(n_classes) if label_memory else 0
     for plan in plans:
         n_directions = n_components if plan.scale > 0.0 else 0
         n_features = 1 + n_columns + 2 * n_directions

@@ -14,6 +14,7 @@ from driftline.core.columns import RunningColumns
 from driftline.core.schema import Schema, nested_schema, probabilities, whole_numbers
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.label_members import LabelMembers
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.space import Space
 from driftline.guarantees.statement_arrays import row_of
@@ -27,6 +28,7 @@ class EnsembleLearner:
     """The learner of `AMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
+              (with label memory, h(·|x) and the last labels ─ choice ▶ the probabilities that are used)
     learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound, guarantees
 
     Parameters
@@ -43,6 +45,8 @@ class EnsembleLearner:
         The guarantees of the deterministic rule.
     coverage : float
         Share of steps at which the calibrated bound should hold.
+    labels : LabelMembers or None, default=None
+        The members that know the last labels; None if there are none.
     """
 
     def __init__(
@@ -53,8 +57,10 @@ class EnsembleLearner:
         pending: PendingRows,
         tracker: GuaranteeTracker,
         coverage: float,
+        labels: LabelMembers | None = None,
     ) -> None:
         self._columns = columns
+        self.labels = labels
         self.column_filters = column_filters
         self.spaces = spaces
         self.mistake_bound = MistakeBound()
@@ -90,13 +96,22 @@ class EnsembleLearner:
     @property
     def member_bounds(self) -> Vector:
         """The model bound of each member."""
-        return np.concatenate([space.bounds for space in self.spaces])
+        of_labels = [] if self.labels is None else [self.labels.bounds]
+        return np.concatenate([space.bounds for space in self.spaces] + of_labels)
+
+    @property
+    def member_weights(self) -> Vector:
+        """The weight of each member in what the ensemble predicts."""
+        if self.labels is None:
+            return self.weights
+        share, *others = self.labels.weights
+        return np.concatenate([share * self.weights, others])
 
     @property
     def model_bound(self) -> float:
         """R(U_t) of the mixture: the weighted mean of the members' bounds."""
         bounds = self.member_bounds
-        return min(float(self.weights @ bounds), float(bounds.max()))  # the weights may sum to slightly more than 1
+        return min(float(self.member_weights @ bounds), float(bounds.max()))  # the weights may sum to slightly more than 1
 
     @property
     def calibrated_bound(self) -> float:
@@ -133,6 +148,7 @@ class EnsembleLearner:
             calibration=independent_copy(self.calibration),
             tracker=self.tracker.copy(),
             weights=self.weights.copy(),
+            labels=None if self.labels is None else self.labels.snapshot(),
         )
 
     def add_classes(self, n: int) -> None:
@@ -141,6 +157,8 @@ class EnsembleLearner:
         self._pending.add_classes(n)
         self.tracker.add_classes(n)
         self.column_filters.add_classes(n)
+        if self.labels is not None:
+            self.labels.add_classes(n)
         for space in self.spaces:
             space.add_classes(n)
 
@@ -161,7 +179,8 @@ class EnsembleLearner:
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X."""
-        return mixture(self._member_probabilities(self._columns.prepare(X)), self.weights)
+        h = mixture(self._member_probabilities(self._columns.prepare(X)), self.weights)
+        return h if self.labels is None else self.labels.probabilities(h)
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
@@ -210,9 +229,13 @@ class EnsembleLearner:
             if row is None:
                 mix_and_reweigh(members[part], labels[part], self.weights, h[part])
                 self._scheme_weights[:] = self.weights
+                if self.labels is not None:
+                    self.labels.choose_and_learn(h[part], labels[part])
                 self.tracker.state_then_learn(h[part], _largest(h[part]), labels[part])
             else:
                 h[part] = row.probabilities
+                if self.labels is not None:
+                    self.labels.learn_pending(row.label_rules, int(labels[part][0]))
                 if not row.has_prediction:
                     continue
                 self._reweigh_late(row, members[part], labels[part])
@@ -250,7 +273,11 @@ class EnsembleLearner:
             members = self._member_probabilities(Z) if self.n_classes else np.zeros((len(X), len(self.weights), 0))
             schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
             h = mixture(members, self.weights)
-            arrays = X, Z, members, schemes, h
+            label_rules = np.zeros((len(X), 0, self.n_classes))
+            if self.labels is not None:
+                label_rules = self.labels.pending(h)
+                h = self.labels.used(label_rules)
+            arrays = X, Z, members, schemes, h, label_rules
             values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
             parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
             self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
@@ -284,6 +311,10 @@ class EnsembleLearner:
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
         self.add_classes(1)
+        if self.labels is not None and matches.rows[0] is not None:
+            self.labels.learn_pending(matches.rows[0].label_rules, int(labels[0]))
+        elif self.labels is not None:
+            self.labels.learn_new_class(int(labels[0]))
         if said is not None:
             self.tracker.learn_rows(said, labels)
         for space, Psi in represented:
@@ -373,6 +404,7 @@ class EnsembleLearner:
     def _parts(self) -> dict[str, SavedPart]:
         """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
+        labels: dict[str, SavedPart] = {} if self.labels is None else {"labels": self.labels}
         return {
             "columns": self._columns,
             "mistake_bound": self.mistake_bound,
@@ -380,6 +412,7 @@ class EnsembleLearner:
             "guarantees": self.tracker,
             "pending": self._pending,
             "drift": self.column_filters,
+            **labels,
             **spaces,
         }
 
