@@ -125,7 +125,8 @@ class LabelMembers:
 
     def learn_new_class(self, label: int) -> None:
         """Count the first label of a class; the rules could not know it, so they are not compared."""
-        count_label(self._state, *self._state.last.tolist(), label)
+        last, before = self._state.last.tolist()
+        count_label(self._state, last, before, label)
 
     # State --------------------------------------------------------------------------------------------
 
@@ -151,7 +152,8 @@ class LabelMembers:
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        self._state = LabelState(**{name: np.array(array) for name, array in state.items()})
+        arrays: dict[str, Any] = {name: np.array(array) for name, array in state.items()}
+        self._state = LabelState(**arrays)
 
 
 def n_bytes_of_labels(n_classes: int) -> int:

@@ -111,7 +111,8 @@ class EnsembleLearner:
     def model_bound(self) -> float:
         """R(U_t) of the mixture: the weighted mean of the members' bounds."""
         bounds = self.member_bounds
-        return min(float(self.member_weights @ bounds), float(bounds.max()))  # the weights may sum to slightly more than 1
+        mean = float(self.member_weights @ bounds)
+        return min(mean, float(bounds.max()))  # the weights may sum to slightly more than 1
 
     @property
     def calibrated_bound(self) -> float:

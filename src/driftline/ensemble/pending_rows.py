@@ -298,7 +298,8 @@ class PendingRows:
         """Return a row with all columns and classes."""
         if len(row.x) == self._n_columns and len(row.probabilities) == self._n_classes:
             return row
-        return replace(row, **{name: self._padded(name, getattr(row, name)) for name in ARRAYS})
+        arrays: dict[str, Any] = {name: self._padded(name, getattr(row, name)) for name in ARRAYS}
+        return replace(row, **arrays)
 
     def _padded(self, name: str, array: Vector) -> Vector:
         """Return an array of pending rows with all columns or classes: those that were added later are filled."""

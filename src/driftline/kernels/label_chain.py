@@ -65,7 +65,7 @@ class LabelState(NamedTuple):
     chosen: Indices
     """The rule that is used, (1,)."""
     accuracy: Vector
-    """Of rules 1 to 3: Σw, Σw², Σwa, Σwa² of their probabilities a of the true labels, with weights w that forget, (3, 4)."""
+    """Of rules 1 to 3: Σw, Σw², Σwa and Σwa², for the probabilities a of the true labels and weights w, (3, 4)."""
 
 
 @inner_kernel
