@@ -33,7 +33,7 @@ class LabelBaselines:
     >>> baselines = LabelBaselines()
     >>> predicted = baselines.predict_then_learn(np.array(["a", "b", "b", "a"]))
     >>> predicted.last, predicted.majority, baselines.last_mistakes, baselines.majority_mistakes
-    ([None, 'a', 'b', 'b'], [None, 'a', 'a', 'b'], 3, 3)
+    ([None, 'a', 'b', 'b'], [None, 'a', 'a', 'b'], 3, 4)
     """
 
     last: Any = None
