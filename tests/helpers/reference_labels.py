@@ -19,6 +19,7 @@ class ReferenceLabels:
         self.c, self.labels, self.contexts = c, [], []
         self.exponents, self.squares = np.array(chain.FIRST_EXPONENTS), np.ones(4)
         self.behind, self.chosen = np.array(chain.FIRST_BEHIND), 0
+        self.mistakes = np.zeros(4)
 
     @property
     def last_two(self):
@@ -55,10 +56,13 @@ class ReferenceLabels:
         return np.array([h, *(2 / 3 * np.eye(self.c)[pick] + q / 3 for pick in picks)])
 
     def learn(self, rules, context, y):
-        self.behind = self.behind + (np.argmax(rules, axis=1) != y)
+        wrong = np.argmax(rules, axis=1) != y
+        self.behind, self.mistakes = self.behind + wrong, self.mistakes + wrong
         self.behind = np.minimum(self.behind - self.behind.min(), chain.MAX_BEHIND)
-        if self.behind[self.chosen] > 0:
-            self.chosen = int(np.argmin(self.behind))
+        lead = min(20, 0.05 * self.mistakes[2:].min())
+        judged = self.behind + np.array([lead, lead, 0, 0])
+        if judged[self.chosen] > judged.min():
+            self.chosen = int(np.argmin(judged))
         terms = self.terms(rules[0], context)
         gradient = terms[:, y] - terms @ self.combined(terms)
         self.squares += gradient**2

@@ -50,6 +50,7 @@ class LabelMembers:
             exponents=np.array(FIRST_EXPONENTS),
             squares=np.ones(len(FIRST_EXPONENTS)),
             behind=np.array(FIRST_BEHIND),
+            mistakes=np.zeros(2, np.int64),
             chosen=np.zeros(1, np.int64),
             accuracy=np.zeros((len(GAINS), 4)),
         )
@@ -146,6 +147,7 @@ class LabelMembers:
             "exponents": ArraySpec((len(FIRST_EXPONENTS),), low=-MAX_EXPONENT, high=MAX_EXPONENT),
             "squares": ArraySpec((len(FIRST_EXPONENTS),), low=1.0),
             "behind": whole_numbers((N_RULES,), MAX_BEHIND),
+            "mistakes": whole_numbers((2,)),
             "chosen": whole_numbers((1,), N_RULES - 1),
             "accuracy": ArraySpec((len(GAINS), 4), low=0.0, high=MOST_RECENT),
         }

@@ -10,7 +10,9 @@ The rules, for an instance x, the label ℓ learned last, and the probabilities 
 3. The most frequent label.
 
 The rule that made the fewest mistakes is used. Rules 1 to 3 begin a few mistakes behind, and no rule is ever further
-behind than `MAX_BEHIND`, so that one that becomes the best is used after so many mistakes.
+behind than `MAX_BEHIND`, so that one that becomes the best is used after so many mistakes. Rules 0 and 1 are used only
+if they are ahead of rules 2 and 3 by a share of the mistakes of these: where labels are hardly predictable, the rule
+that was right more often by chance would change all the time.
 """
 
 import math
@@ -39,6 +41,8 @@ STEP = 0.2
 FIRST_BEHIND = (0, 5, 5, 5)
 """Mistakes by which each rule begins behind the best."""
 MAX_BEHIND = 40
+LEAD_SHARE, MAX_LEAD = 0.05, 20.0
+"""Lead that rules 0 and 1 must have over rules 2 and 3: a share of the mistakes of these, and the most it can be."""
 CHOSEN_SHARE = 2.0 / 3.0
 """Probability that rules 1 to 3 add to the label that they predict; the rest is that of the combined rule."""
 
@@ -62,6 +66,8 @@ class LabelState(NamedTuple):
     """Sums of the squared gradients of the exponents, (4,)."""
     behind: Indices
     """Mistakes by which each rule is behind the best, (4,)."""
+    mistakes: Indices
+    """Mistakes of rules 2 and 3, (2,)."""
     chosen: Indices
     """The rule that is used, (1,)."""
     accuracy: Vector
@@ -168,8 +174,12 @@ def compare(state: LabelState, rules: Matrix, y: int) -> None:
         least = min(least, state.behind[k])
     for k in range(N_RULES):
         state.behind[k] = min(state.behind[k] - least, MAX_BEHIND)
+    for k in range(2):
+        state.mistakes[k] += 1 if largest_of(rules[LAST + k]) != y else 0
+    lead = min(MAX_LEAD, LEAD_SHARE * min(state.mistakes[0], state.mistakes[1]))
     for k in range(N_RULES):
-        if state.behind[k] < state.behind[state.chosen[0]]:
+        chosen = state.chosen[0]
+        if state.behind[k] + (lead if k < LAST else 0.0) < state.behind[chosen] + (lead if chosen < LAST else 0.0):
             state.chosen[0] = k
 
 
