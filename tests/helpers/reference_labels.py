@@ -59,7 +59,7 @@ class ReferenceLabels:
         wrong = np.argmax(rules, axis=1) != y
         self.behind, self.mistakes = self.behind + wrong, self.mistakes + wrong
         self.behind = np.minimum(self.behind - self.behind.min(), chain.MAX_BEHIND)
-        lead = min(20, 0.05 * self.mistakes[2:].min())
+        lead = min(15, 0.05 * self.mistakes[2:].min())
         judged = self.behind + np.array([lead, lead, 0, 0])
         if judged[self.chosen] > judged.min():
             self.chosen = int(np.argmin(judged))

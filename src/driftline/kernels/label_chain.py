@@ -41,7 +41,7 @@ STEP = 0.2
 FIRST_BEHIND = (0, 5, 5, 5)
 """Mistakes by which each rule begins behind the best."""
 MAX_BEHIND = 40
-LEAD_SHARE, MAX_LEAD = 0.05, 20.0
+LEAD_SHARE, MAX_LEAD = 0.05, 15.0
 """Lead that rules 0 and 1 must have over rules 2 and 3: a share of the mistakes of these, and the most it can be."""
 CHOSEN_SHARE = 2.0 / 3.0
 """Probability that rules 1 to 3 add to the label that they predict; the rest is that of the combined rule."""
