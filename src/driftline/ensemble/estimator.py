@@ -1,6 +1,7 @@
 """AMRC, the default estimator of driftline."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,9 @@ from driftline.core.features import FeatureMap, is_feature_map
 from driftline.core.state import independent_copy
 from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemble
 from driftline.ensemble.drift import drift_table
+from driftline.ensemble.label_members import GAINS, SPACE
 from driftline.ensemble.learner import EnsembleLearner
-from driftline.ensemble.plan import SpacePlan, default_plan
+from driftline.ensemble.plan import EnsemblePlan, default_plan, first_plan
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.guarantees.alarm import Alarm
 from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
@@ -70,6 +72,13 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     deterministic : bool, default=True
         Whether `predict` returns the most probable label or draws one from the randomised rule, to which
         the bounds apply. (The deterministic rule errs at most twice as often.)
+    label_memory : bool, default=False
+        Whether predictions also depend on the last labels learned, for labels that come in runs or follow each other
+        in some order. There are then three more members: one combines what the others say with how often each label
+        followed the last one, one predicts the last label, and one the most frequent label so far. That which made the
+        fewest mistakes is used: the mixture of the others, or one of these. All rows of a batch are predicted with the
+        same last labels, those learned before the batch. So do not use it if rows are predicted far ahead of their
+        labels, unless such labels still say something about the next.
     expire_after_labels : int, default=100000
         Number of labels after which an observed row is given up: if so many other labels have been learned since it
         was observed, its own no longer counts as late, but as that of a row that was not observed.
@@ -106,7 +115,9 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         mistakes than guessing makes.
     members_ : structured ndarray
         The members: feature space, gain (0 for a memory that grows until it is cut), weight in the mixture, model
-        bound, and number of times that the memory was cut.
+        bound, and number of times that the memory was cut. With `label_memory`, the last three are those of the space
+        "labels": the combination, the last label (gain 1) and the most frequent label (gain 0). One of them has weight
+        1, or none has any.
     alarm_ : Alarm or None
         The raised alarm, with the columns that move; None if the error has not risen.
     n_waiting_ : int
@@ -140,6 +151,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     """
 
     _learner: EnsembleLearner
+    _plan_version = 2
     _also_reads = (PaperAMRC,)
 
     def __init__(
@@ -152,6 +164,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         coverage: float = 0.95,
         guarantees: Guarantees | None = None,
         deterministic: bool = True,
+        label_memory: bool = False,
         expire_after_labels: int = 100_000,
         expire_after_time: float | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -163,6 +176,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self.coverage = coverage
         self.guarantees = guarantees
         self.deterministic = deterministic
+        self.label_memory = label_memory
         self.expire_after_labels = expire_after_labels
         self.expire_after_time = expire_after_time
         self.random_state = random_state
@@ -234,6 +248,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         """The members, with their weights and bounds."""
         learner = self._ensemble
         planned = [(space.plan.name, member.gain) for space in learner.spaces for member in space.plan.members]
+        if learner.labels is not None:
+            planned += [(SPACE, gain) for gain in GAINS]
         names, gains = zip(*planned, strict=True)
         kinds = [
             ("space", f"<U{max(map(len, names))}"),
@@ -243,9 +259,10 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
             ("cuts", int),
         ]
         table = np.zeros(len(planned), dtype=kinds)
-        table["space"], table["gain"], table["weight"] = names, gains, learner.weights
+        table["space"], table["gain"], table["weight"] = names, gains, learner.member_weights
         table["bound"] = learner.member_bounds
-        table["cuts"] = np.concatenate([space.n_cuts for space in learner.spaces])
+        cuts = np.concatenate([space.n_cuts for space in learner.spaces])
+        table["cuts"][: len(cuts)] = cuts
         return table
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None, ids: Any = None) -> Self:
@@ -302,7 +319,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         if position is None:
             return False
         self._access.is_stale = True  # before anything changes, because of interrupts
-        learner.learn(X.copy(), position, ONE_STEP)
+        with defer_interrupt() if learner.has_trees else nullcontext():
+            learner.learn(X.copy(), position, ONE_STEP)
         self._mark_changed()
         return True
 
@@ -498,6 +516,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
             "order": order,
             "coverage": real_number("coverage", given["coverage"], above=0.5, below=1.0),
             "deterministic": flag("deterministic", given["deterministic"]),
+            "label_memory": flag("label_memory", given["label_memory"]),
             "expire_after_labels": whole_number("expire_after_labels", given["expire_after_labels"], at_least=1),
             "expire_after_time": None
             if time is None
@@ -519,11 +538,15 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         return assemble_ensemble(parameters, self._plan(parameters, n_columns), n_columns, seed)
 
     def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
-        plans = self._plan(parameters, n_columns)
+        plan = self._plan(parameters, n_columns)
         n_components = 0 if is_feature_map(parameters["features"]) else parameters["n_components"]
-        return n_bytes_of_ensemble(plans, n_columns, n_components, n_classes)
+        label_memory = parameters["label_memory"]
+        return n_bytes_of_ensemble(plan, n_columns, n_components, n_classes, label_memory=label_memory)
 
-    def _plan(self, parameters: Mapping[str, Any], n_columns: int) -> tuple[SpacePlan, ...]:
+    def _plan(self, parameters: Mapping[str, Any], n_columns: int) -> EnsemblePlan:
         features, fits = parameters["features"], n_columns <= parameters["n_components"]
-        uses_fourier = not is_feature_map(features) and (features == "fourier" or (features == "auto" and fits))
-        return default_plan(uses_fourier=uses_fourier, order=parameters["order"])
+        is_auto = isinstance(features, str) and features == "auto"
+        uses_fourier = (is_auto and fits) or (isinstance(features, str) and features == "fourier")
+        if self._plan_version == 1:
+            return first_plan(uses_fourier=uses_fourier, order=parameters["order"])
+        return default_plan(uses_fourier=uses_fourier, has_trees=is_auto, order=parameters["order"])

@@ -41,6 +41,17 @@ def with_zeros(array: Any, at: int, n: int) -> Any:
     return np.insert(array, [at] * n, 0.0, axis=-1)
 
 
+def with_first_values(origin: Vector, X: Matrix) -> Vector:
+    """Return the origins of the columns, where they are missing the first value of the column in X, if there is one.
+
+    A column minus its origin loses little precision, however large its values are.
+    """
+    if not np.isnan(origin).any():
+        return origin
+    first = X[np.argmax(~np.isnan(X), axis=0), np.arange(X.shape[1])]
+    return np.where(np.isnan(origin), np.clip(first, -MAX_MAGNITUDE, MAX_MAGNITUDE), origin)
+
+
 def new_filter_bank(orders: tuple[int, ...], d: int) -> FilterBank:
     """Return filters without classes, with the gains of discounted least squares."""
     gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]

@@ -12,9 +12,11 @@ from driftline.core.columns import RunningColumns
 from driftline.core.schema import Schema, nested_schema, probabilities, whole_numbers
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.label_members import LabelMembers
 from driftline.ensemble.learned_rows import Learned, guessing_error, predictions_of
 from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
+from driftline.ensemble.plan import EnsemblePlan
 from driftline.ensemble.space import Space
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
@@ -24,11 +26,16 @@ from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
+NOTHING = np.empty((0, 0), np.float32)
+LABELS_PER_REVIEW = 64
+"""After so many labels it is decided anew how often each member learns."""
+
 
 class EnsembleLearner:
     """The learner of `AMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
+              (with label memory, h(·|x) and the last labels ─ choice ▶ the probabilities that are used)
     learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound, guarantees
 
     Parameters
@@ -45,6 +52,10 @@ class EnsembleLearner:
         The guarantees of the deterministic rule.
     coverage : float
         Share of steps at which the calibrated bound should hold.
+    plan : EnsemblePlan
+        The plan of the ensemble.
+    labels : LabelMembers or None, default=None
+        The members that know the last labels; None if there are none.
     """
 
     def __init__(
@@ -55,8 +66,12 @@ class EnsembleLearner:
         pending: PendingRows,
         tracker: GuaranteeTracker,
         coverage: float,
+        plan: EnsemblePlan,
+        labels: LabelMembers | None = None,
     ) -> None:
+        self._plan = plan
         self._columns = columns
+        self.labels = labels
         self.column_filters = column_filters
         self.spaces = spaces
         self.mistake_bound = MistakeBound()
@@ -71,7 +86,7 @@ class EnsembleLearner:
         self._has_custom_features = any(space.has_custom_features for space in spaces)
         self._packed: tuple[EnsembleLearner, Packed] | None = None
         """The arrays of all parts in one buffer, and whose they are; None if some of them were replaced."""
-        self._asked: tuple[bytes, Singles] | None = None
+        self._asked: tuple[bytes, list[Singles]] | None = None
         """The row that was asked about last, and its features; None if the columns changed since then."""
 
     @property
@@ -97,13 +112,23 @@ class EnsembleLearner:
     @property
     def member_bounds(self) -> Vector:
         """The model bound of each member."""
-        return np.concatenate([space.bounds for space in self.spaces])
+        of_labels = [] if self.labels is None else [self.labels.bounds]
+        return np.concatenate([space.bounds for space in self.spaces] + of_labels)
+
+    @property
+    def member_weights(self) -> Vector:
+        """The weight of each member in what the ensemble predicts."""
+        if self.labels is None:
+            return self.weights
+        share, *others = self.labels.weights
+        return np.concatenate([share * self.weights, others])
 
     @property
     def model_bound(self) -> float:
         """R(U_t) of the mixture: the weighted mean of the members' bounds."""
         bounds = self.member_bounds
-        return min(float(self.weights @ bounds), float(bounds.max()))  # the weights may sum to slightly more than 1
+        mean = float(self.member_weights @ bounds)
+        return min(mean, float(bounds.max()))  # the weights may sum to slightly more than 1
 
     @property
     def calibrated_bound(self) -> float:
@@ -136,6 +161,7 @@ class EnsembleLearner:
             calibration=independent_copy(self.calibration),
             tracker=self.tracker.copy(),
             weights=self.weights.copy(),
+            labels=None if self.labels is None else self.labels.snapshot(),
         )
 
     def add_classes(self, n: int) -> None:
@@ -145,6 +171,8 @@ class EnsembleLearner:
         self._pending.add_classes(n)
         self.tracker.add_classes(n)
         self.column_filters.add_classes(n)
+        if self.labels is not None:
+            self.labels.add_classes(n)
         for space in self.spaces:
             space.add_classes(n)
 
@@ -166,13 +194,14 @@ class EnsembleLearner:
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X; the features of a single row are kept, in case it is learned next."""
-        features = self._features(self._columns.prepare(X))
+        features = self._features(X, self._columns.prepare(X))
         if self._packed is None or self._packed[0] is not self:
-            return mixture(self._member_probabilities(features), self.weights)
-        flat = _flat(features)
-        if len(X) == 1:
-            self._asked = X.tobytes(), flat
-        return predict_rows(flat, len(X), self.n_classes, *self._packed[1])
+            h = mixture(self._member_probabilities(features), self.weights)
+        else:
+            if len(X) == 1:
+                self._asked = X.tobytes(), features
+            h = predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
+        return h if self.labels is None else self.labels.probabilities(h)
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
@@ -206,6 +235,30 @@ class EnsembleLearner:
         Rows that were observed are found by their ids; without ids, by their values. `times` are the times of the rows,
         by which observed rows expire.
         """
+        if not self._plan.rests_members:
+            return self._learn_batch(X, labels, elapsed, ids, times)
+        parts, start = [], 0
+        while start < len(X):
+            stop = start + LABELS_PER_REVIEW - self.n_steps % LABELS_PER_REVIEW
+            part = slice(start, stop)
+            some_ids, some_times = (None if given is None else given[part] for given in (ids, times))
+            parts.append(self._learn_batch(X[part], labels[part], elapsed[part], some_ids, some_times))
+            if self.n_steps % LABELS_PER_REVIEW == 0:
+                self._review_members()
+            start = stop
+        return parts[0] if len(parts) == 1 else Learned(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _review_members(self) -> None:
+        """Decide how often each member learns, by its weight."""
+        start = 0
+        for space in self.spaces:
+            space.review(self.weights[start : start + space.n_members])
+            start += space.n_members
+
+    def _learn_batch(
+        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None, times: Vector | None
+    ) -> Learned:
+        """Learn rows as `learn` does, all of them with the members that learn now."""
         if self.learns_in_one_call and labels[0] < self.n_classes:
             return self._learn_in_one_call(X, labels, elapsed)
         times = np.full(len(X), np.nan) if times is None else times
@@ -219,8 +272,13 @@ class EnsembleLearner:
 
     @property
     def learns_in_one_call(self) -> bool:
-        """Whether one call of a kernel learns the next row, if its class is known: all of it, even if interrupted."""
-        return not self._has_custom_features and not len(self._pending)
+        """Whether one call of a kernel learns the next row with all parts but trees, if its class is known."""
+        return not self._has_custom_features and self.labels is None and not len(self._pending)
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether there is a space of trees, which another kernel learns."""
+        return any(space.plan.has_trees for space in self.spaces)
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
         """Learn rows that were not observed."""
@@ -229,7 +287,7 @@ class EnsembleLearner:
         if is_single and self._asked is not None and self._asked[0] == X.tobytes():
             features = self._asked[1]
         else:
-            features = _flat(self._features(columns.prepare(X) if is_single else columns.update(X)))
+            features = self._features(X, columns.prepare(X) if is_single else columns.update(X), learns=True)
         self._columns, self._asked = columns, None
         _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
         return Learned(labels, *learned)
@@ -239,17 +297,17 @@ class EnsembleLearner:
         X: Matrix,
         labels: Labels,
         elapsed: Vector,
-        features: Singles,
+        features: list[Singles],
         updates_columns: bool,
         updates_weights: bool,
     ) -> tuple[Vector, Matrix, Vector, Vector]:
-        """Call the kernel `learn_rows`, which returns the members' probabilities, the mixture and both bounds."""
+        """Let trees learn rows, then all other parts; return members' probabilities, the mixture and both bounds."""
         columns = self._columns
         return learn_rows(
             X,
             labels,
             elapsed,
-            features,
+            _flat(self._learned_features(features, X, labels)),
             *self._packed_arrays(),
             *self.tracker.rows.arrays,
             updates_columns,
@@ -264,6 +322,7 @@ class EnsembleLearner:
             columns._recent_figures,
             columns._n_first_columns,
             columns._standardises,
+            self._plan.counted_share,
         )
 
     def _packed_arrays(self) -> Packed:
@@ -282,6 +341,11 @@ class EnsembleLearner:
         if self.tracker.alarm is not None:
             self.tracker.alarm.acknowledge()
 
+    def _learned_features(self, features: list[Singles], X: Matrix, labels: Labels) -> list[Singles]:
+        """Let trees learn raw rows; return the features with which members learn: of trees, those before each row."""
+        spaces = zip(self.spaces, features, strict=True)
+        return [space.learned_features(Psi, X, labels) for space, Psi in spaces]
+
     def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> Learned:
         """Update weights, bounds and guarantees; return the mixture and both bounds as they were before each row.
 
@@ -294,14 +358,19 @@ class EnsembleLearner:
         for part, row in matches.parts():
             h, bounds, rates = learned.h[part], learned.bounds[part], learned.rates[part]
             if row is None:
-                mix_and_reweigh(members[part], labels[part], self.weights, h)
+                mix_and_reweigh(members[part], labels[part], self.weights, h, self._plan.counted_share)
                 self._scheme_weights[:] = self.weights
+                if self.labels is not None:
+                    self.labels.choose_and_learn(h, labels[part])
                 self.tracker.learn_at_once(h, largest_entries(h), labels[part])
             else:
                 h[:] = row.probabilities
+                if self.labels is not None:
+                    self.labels.learn_pending(row.label_rules, int(labels[part][0]))
                 if not row.has_prediction:
                     continue
-                self._reweigh_late(row, members[part], labels[part])
+                is_late = self._pending.n_labels - n + part.start > row.n_labels
+                self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self._plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
             losses = 1.0 - label_entries(h, labels[part])
@@ -309,20 +378,24 @@ class EnsembleLearner:
         self.mistake_bound.add_steps(learned.rates, 1.0 - label_entries(learned.h, labels))
         return learned
 
-    def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels) -> None:
+    def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels, counted_share: float) -> None:
         """Update the weights by the label of a pending row.
 
         There are two schemes of weighting members. The first uses their predictions when the row was observed, which
         shows which members predict well in spite of the delay. The second uses their predictions now, before the label
         is learned, which shows sooner which members have adapted to the stream. Either scheme can be far better than
         the other. Therefore the weights are a mixture of both schemes, whose shares depend on the predictions of each
-        scheme when the row was observed. The bounds are calibrated by the mixture's predictions when the row was
-        observed.
+        scheme when the row was observed. If other labels came in between, only expected mistakes count: where members
+        disagree because labels are late, counted mistakes are too noisy. The bounds are calibrated by the mixture's
+        predictions when the row was observed.
         """
         unused = np.empty((1, self.n_classes))
-        mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused)
-        mix_and_reweigh(members, labels, self._scheme_weights[1], unused)
-        mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused)
+        for said, weights in (
+            (row.member_probabilities[None], self._scheme_weights[0]),
+            (members, self._scheme_weights[1]),
+            (row.scheme_probabilities[None], self._scheme_shares),
+        ):
+            mix_and_reweigh(said, labels, weights, unused, counted_share)
         self.weights[:] = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
@@ -335,10 +408,14 @@ class EnsembleLearner:
         columns = independent_copy(self._columns)
         Z = columns.update(X) if self.n_classes else np.zeros_like(X)
         unknown: Vector = np.zeros((len(X), len(self.weights), 0))
-        members = self._member_probabilities(self._features(Z)) if self.n_classes else unknown
+        members = self._member_probabilities(self._features(X, Z)) if self.n_classes else unknown
         schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
         h = mixture(members, self.weights)
-        arrays = X, Z, members, schemes, h
+        label_rules = np.zeros((len(X), 0, self.n_classes))
+        if self.labels is not None:
+            label_rules = self.labels.pending(h)
+            h = self.labels.used(label_rules)
+        arrays = X, Z, members, schemes, h, label_rules
         values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
         parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
         self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
@@ -351,12 +428,19 @@ class EnsembleLearner:
         said = self.tracker.state_rows(h, largest_entries(h))
         return [row_of(said, t) for t in range(len(h))]
 
-    def _features(self, Z: Matrix) -> list[Singles]:
-        """Return the features of prepared rows in each space."""
+    def _features(self, X: Matrix, Z: Matrix, *, learns: bool = False) -> list[Singles]:
+        """Return the features of raw rows X, which are Z after their preparation, in each space.
+
+        If `learns`, those of trees are left out, since `_learned_features` computes them.
+        """
         features: list[Singles] = []
         for i, space in enumerate(self.spaces):
-            is_like_last = i > 0 and space.has_features_of(self.spaces[i - 1])
-            features.append(features[-1] if is_like_last else space.represent(Z))
+            if learns and space.plan.has_trees:
+                features.append(NOTHING)
+            elif i > 0 and space.has_features_of(self.spaces[i - 1]):
+                features.append(features[-1])
+            else:
+                features.append(space.represent(X, Z))
         return features
 
     def _member_probabilities(self, features: list[Singles]) -> Vector:
@@ -372,16 +456,20 @@ class EnsembleLearner:
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
         self.add_classes(1)
+        if self.labels is not None and matches.rows[0] is not None:
+            self.labels.learn_pending(matches.rows[0].label_rules, int(labels[0]))
+        elif self.labels is not None:
+            self.labels.learn_new_class(int(labels[0]))
         if said is not None:
             self.tracker.learn_rows(said, labels)
         self._learn_rows(X, labels, elapsed, features, False, False)
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> Singles:
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
         """Return the features of raw rows in all spaces; update the columns, and remove rows that were pending."""
         columns = independent_copy(self._columns)
-        features = _flat(self._features(_prepared(columns, X, matches)))
+        features = self._features(X, _prepared(columns, X, matches), learns=True)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features
@@ -428,6 +516,7 @@ class EnsembleLearner:
     def _parts(self) -> dict[str, SavedPart]:
         """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
+        labels: dict[str, SavedPart] = {} if self.labels is None else {"labels": self.labels}
         return {
             "columns": self._columns,
             "mistake_bound": self.mistake_bound,
@@ -435,6 +524,7 @@ class EnsembleLearner:
             "guarantees": self.tracker,
             "pending": self._pending,
             "drift": self.column_filters,
+            **labels,
             **spaces,
         }
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,9 +19,15 @@ from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, RowStore, member_bound
 from driftline.kernels.members import CUT_LEAD_MISTAKES, predict_and_learn, predict_rows
 from driftline.kernels.representation import MAX_MAGNITUDE
-from driftline.types import Labels, Matrix, Singles, State, Vector
+from driftline.types import Flags, Labels, Matrix, Singles, State, Vector
 
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
+BOUND_WIDTH = 0.3
+"""Width λ, in standard errors, of the uncertainty sets for the bounds of members that learn without λ."""
+NEGLIGIBLE_WEIGHT = 0.01
+"""Members of smaller weight learn less often."""
+LONGEST_INTERVAL = 8
+"""A member that has had a negligible weight for long learns at one of so many labels."""
 N_QUANTILES = 16 * ROWS_PER_STEP
 """Number of quantiles that represent the distribution of ages."""
 
@@ -55,10 +62,12 @@ class Space:
         stack = np.zeros((n_members, 0, d), np.float32)
         self._members = Members(
             gain=np.array([member.gain for member in plan.members]),
+            average_gain=np.array([member.average_gain for member in plan.members]),
             width=np.array([member.width for member in plan.members]),
             reach=np.array([member.reach for member in plan.members]),
             age_quantiles=np.array([ages_of(member.gain) for member in plan.members]),
             partner=np.array([member.partner for member in plan.members]),
+            interval=np.ones(n_members, np.int64),
             **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
             mass=np.zeros((n_members, 2)),
             n_since_cut=np.zeros(n_members, np.int64),
@@ -82,7 +91,19 @@ class Space:
         c = self._members.mu.shape[1]
         chosen = enumerate(self._members.n_halvings.tolist())
         bounds: Vector = np.array([member_bound(self._members, m, k, c) for m, k in chosen])
+        bounds[self._members.width == 0.0] += self._margins(self._members.width == 0.0)
         return np.clip(bounds, 0.0, 1.0 - 1.0 / max(c, 1))  # more only in an altered model file
+
+    def _margins(self, chosen: Flags) -> Vector:
+        """Return λᵀ|μ| of some members for λ of `BOUND_WIDTH` standard errors, for the rules that they use."""
+        members = self._members
+        mass = np.maximum(members.mass[chosen], 1.0)[:, :, None, None]
+        mean = members.sums[chosen] / mass[:, 0]
+        variances = np.maximum(members.squares[chosen] / mass[:, 0] - mean**2, 0.0)
+        lam = BOUND_WIDTH * np.sqrt(variances * mass[:, 1]) / mass[:, 0]
+        factors = np.append(0.5 ** np.arange(N_RULES), 0.0)[members.n_halvings[chosen]]
+        margins: Vector = factors * np.sum(lam * np.abs(members.average[chosen]), axis=(1, 2))
+        return margins
 
     @property
     def n_cuts(self) -> Labels:
@@ -132,6 +153,16 @@ class Space:
         """Whether the feature map is a custom one, which may reject rows."""
         return not isinstance(self._features, LinearFourierMap)
 
+    def review(self, weights: Vector) -> None:
+        """Let members of negligible weight learn less often from now on, and the others at every label.
+
+        A member that decides when the memory of another is cut learns as often as that one.
+        """
+        members = self._members
+        is_needed = weights > NEGLIGIBLE_WEIGHT
+        is_needed[members.partner[is_needed & (members.partner >= 0)]] = True
+        members.interval[:] = np.where(is_needed, 1, np.minimum(2 * members.interval, LONGEST_INTERVAL))
+
     def has_features_of(self, other: "Space") -> bool:
         """Return whether another space has the same feature map, so that features need not be computed twice."""
         return self._features is other._features
@@ -148,6 +179,10 @@ class Space:
         """Add n columns; the model is the same as if their values had been 0 in all rows so far."""
         at = 1 + self._features.n_columns
         self._features = self._features.with_columns(n)
+        self._add_features(at, n)
+
+    def _add_features(self, at: int, n: int) -> None:
+        """Add n features before position `at`, which are 0 in all rows so far."""
         self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
         names = ("mu", "average", "sums", "squares")
         stacks = {name: with_zeros(getattr(self._members, name), at, n) for name in names}
@@ -167,8 +202,8 @@ class Space:
         )
         return probabilities
 
-    def represent(self, Z: Matrix) -> Singles:
-        """Return the features ψ of each row of Z; changes nothing."""
+    def represent(self, X: Matrix, Z: Matrix) -> Singles:
+        """Return the features ψ of raw rows X, which are Z after their preparation; changes nothing."""
         if not self.has_custom_features:
             features: Singles = self._features.transform(Z)
             return features
@@ -178,11 +213,16 @@ class Space:
         singles: Singles = np.clip(Psi, -MAX_MAGNITUDE, MAX_MAGNITUDE).astype(np.float32)
         return singles
 
+    def learned_features(self, Psi: Singles, X: Matrix, labels: Labels) -> Singles:
+        """Return the features ψ with which members learn raw rows: the same, as this map does not learn."""
+        return Psi
+
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
         parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "filter_bank": self._filters}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
         arrays["centres"] = self._workspace.centres
+        arrays["store/rows"] = self._store.rows[:, : self._n_saved_features]
         if self.has_custom_features:
             arrays |= {f"features/{name}": array for name, array in self._features.state().items()}
         return arrays
@@ -192,8 +232,9 @@ class Space:
         n_rows, d = self._store.rows.shape
         c = self._members.mu.shape[1]
         largest = 4.0 * MAX_MAGNITUDE  # of a row minus the forecast of its class mean
+        rows = ArraySpec((n_rows, d), np.float32, -largest, largest)
         store: Schema = {
-            "rows": ArraySpec((n_rows, d), np.float32, -largest, largest),
+            "rows": replace(rows, shape=(n_rows, self._n_saved_features), since=3, before=rows),
             "labels": whole_numbers((n_rows,), max(c - 1, 0)),
             "n_seen": whole_numbers((1,)),
             "mean_squared_norm": ArraySpec((1,), low=0.0),
@@ -212,14 +253,27 @@ class Space:
         def part(name: str) -> dict[str, Any]:
             return {key: np.array(value) for key, value in state_of(name, state).items()}
 
-        self._store, self._members, self._filters = (
-            RowStore(**part("store")),
-            Members(**part("members")),
-            FilterBank(**part("filter_bank")),
-        )
+        store, self._filters = part("store"), FilterBank(**part("filter_bank"))
+        self._store = RowStore(**store | {"rows": self._completed(store["rows"], int(store["n_seen"][0]))})
+        self._members = self._members._replace(**part("members"))  # older model files do not have all arrays
         self._workspace = self._blank_workspace(state["centres"])
         if self.has_custom_features:
             self._features.restore(part("features"))
+
+    @property
+    def _n_saved_features(self) -> int:
+        """Number of the first features of stored rows that are saved: without those that follow from others."""
+        is_built_in = isinstance(self._features, LinearFourierMap)
+        return self._features.n_linear if is_built_in else int(self._store.rows.shape[1])
+
+    def _completed(self, saved: Singles, n_seen: int) -> Singles:
+        """Return rows with all features; files of versions 1 and 2 have all of them."""
+        if saved.shape[1] == self._store.rows.shape[1]:
+            return saved
+        rows, n = np.zeros_like(self._store.rows), min(n_seen, len(saved))
+        rows[:, : saved.shape[1]] = saved
+        self._features.complete(rows[:n])
+        return rows
 
     def _blank_workspace(self, centres: Any) -> MemberWorkspace:
         workspace = _new_workspace(*self._members.mu.shape[1:])
@@ -228,16 +282,17 @@ class Space:
 
 
 def _member_schema(members: Members) -> Schema:
-    """Return what each array of members must be in a file; their plan determines the first five."""
+    """Return what each array of members must be in a file; their plan determines the first six."""
     m, c, d = members.mu.shape
     stack = ArraySpec((m, c, d), np.float32, -LARGEST_SINGLE, LARGEST_SINGLE)
     return {
         **{
-            name: ArraySpec(array.shape, array.dtype.type, equals=array)
+            name: ArraySpec(array.shape, array.dtype.type, equals=array, since=3 if name == "average_gain" else 1)
             for name, array in members._asdict().items()
-            if name in ("gain", "width", "reach", "age_quantiles", "partner")
+            if name in ("gain", "average_gain", "width", "reach", "age_quantiles", "partner")
         },
         **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
+        "interval": replace(whole_numbers((m,), LONGEST_INTERVAL), low=1, since=3),
         "mass": ArraySpec((m, 2), low=0.0, high=MOST_COUNTED),
         "n_since_cut": whole_numbers((m,)),
         "partner_lead": ArraySpec((m,), low=0.0, high=CUT_LEAD_MISTAKES),

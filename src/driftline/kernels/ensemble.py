@@ -73,13 +73,14 @@ def mix_members(
     h: Matrix,
     predicted: Labels,
     losses: Vector,
+    counted_share: float,
     buffer: NDArray[np.uint8],
     places: Indices,
 ) -> None:
     """Set h to the mixture, and predictions and expected mistakes accordingly; update the weights by the labels."""
     weights = vector_at(buffer, places, WEIGHTS, np.float64)
     scheme_weights = matrix_at(buffer, places, SCHEME_WEIGHTS, np.float64)
-    mix_and_reweigh(members, labels, weights, h)
+    mix_and_reweigh(members, labels, weights, h, counted_share)
     for m in range(weights.size):
         scheme_weights[0, m] = scheme_weights[1, m] = weights[m]
     for t in range(labels.size):
@@ -175,13 +176,15 @@ def learn_rows(
     recent_figures: Matrix,
     n_first: int,
     standardises: bool,
+    counted_share: float,
 ) -> tuple[Vector, Matrix, Vector, Vector]:
     """Learn raw rows; return the members' probabilities, the mixture and both bounds as they were before each row.
 
     The statistics of the columns are updated if `updates_columns`. Weights, guarantees and bounds are updated if
     `updates_weights`; otherwise there is no mixture, and nothing is set in the last three arrays.
     `features` are those of all rows in the first space, then those in the next space, and so on. `statements` and
-    `sizes` are what is said of rows, as `driftline.kernels.statements` keeps it.
+    `sizes` are what is said of rows, as `driftline.kernels.statements` keeps it; `counted_share` is that of
+    `driftline.kernels.mixing.mix_and_reweigh`.
     """
     if updates_columns:
         _, n_missing = fill_and_scale(
@@ -195,7 +198,7 @@ def learn_rows(
     h, predicted, losses = np.empty((n, c)), np.empty(n, np.int64), np.empty(n)
     bounds, rates = np.empty(n), np.empty(n)
     if updates_weights:
-        mix_members(members, labels, h, predicted, losses, buffer, places)
+        mix_members(members, labels, h, predicted, losses, counted_share, buffer, places)
         learn_at_once(h, predicted, labels, statements, sizes)
         update_bounds(predicted, labels, losses, np.empty(n, np.int64), bounds, rates, 1.0 - 1.0 / c, buffer, places)
     return members, h, bounds, rates

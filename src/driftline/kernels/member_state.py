@@ -46,6 +46,8 @@ class Members(NamedTuple):
 
     gain: Vector
     """(m,): weights of the rows are (1 - gain)^age; 0 for the members whose memory is cut."""
+    average_gain: Vector
+    """(m,): gain of the running average of the iterates."""
     width: Vector
     """(m,): λ in standard errors."""
     reach: Indices
@@ -54,6 +56,8 @@ class Members(NamedTuple):
     """(m, k): quantiles of the distribution of the ages that a member draws; -1 if all ages are equally likely."""
     partner: Indices
     """(m,): the member that decides when the memory is cut; -1 if none does."""
+    interval: Indices
+    """(m,): a member learns at labels whose number is a multiple of this; at others it only stores the row."""
     mu: Singles
     """(m, c, d): iterates."""
     average: Singles
@@ -105,21 +109,23 @@ def members_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> Members:
     """Return the members whose arrays are the ones from number k on in a buffer."""
     return Members(
         gain=vector_at(buffer, places, k, np.float64),
-        width=vector_at(buffer, places, k + 1, np.float64),
-        reach=vector_at(buffer, places, k + 2, np.int64),
-        age_quantiles=matrix_at(buffer, places, k + 3, np.float64),
-        partner=vector_at(buffer, places, k + 4, np.int64),
-        mu=stack_at(buffer, places, k + 5, np.float32),
-        average=stack_at(buffer, places, k + 6, np.float32),
-        sums=stack_at(buffer, places, k + 7, np.float32),
-        squares=stack_at(buffer, places, k + 8, np.float32),
-        mass=matrix_at(buffer, places, k + 9, np.float64),
-        n_since_cut=vector_at(buffer, places, k + 10, np.int64),
-        partner_lead=vector_at(buffer, places, k + 11, np.float64),
-        loss=matrix_at(buffer, places, k + 12, np.float64),
-        margin=matrix_at(buffer, places, k + 13, np.float64),
-        n_halvings=vector_at(buffer, places, k + 14, np.int64),
-        n_cuts=vector_at(buffer, places, k + 15, np.int64),
+        average_gain=vector_at(buffer, places, k + 1, np.float64),
+        width=vector_at(buffer, places, k + 2, np.float64),
+        reach=vector_at(buffer, places, k + 3, np.int64),
+        age_quantiles=matrix_at(buffer, places, k + 4, np.float64),
+        partner=vector_at(buffer, places, k + 5, np.int64),
+        interval=vector_at(buffer, places, k + 6, np.int64),
+        mu=stack_at(buffer, places, k + 7, np.float32),
+        average=stack_at(buffer, places, k + 8, np.float32),
+        sums=stack_at(buffer, places, k + 9, np.float32),
+        squares=stack_at(buffer, places, k + 10, np.float32),
+        mass=matrix_at(buffer, places, k + 11, np.float64),
+        n_since_cut=vector_at(buffer, places, k + 12, np.int64),
+        partner_lead=vector_at(buffer, places, k + 13, np.float64),
+        loss=matrix_at(buffer, places, k + 14, np.float64),
+        margin=matrix_at(buffer, places, k + 15, np.float64),
+        n_halvings=vector_at(buffer, places, k + 16, np.int64),
+        n_cuts=vector_at(buffer, places, k + 17, np.int64),
     )
 
 
