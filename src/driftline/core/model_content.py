@@ -30,6 +30,8 @@ class ModelContent:
         Names of the columns; empty if they have none.
     seed : int
         Seed of the random numbers.
+    plan_version : int
+        Version of the plan that says which members a model has; 1 if there has been only one plan.
     last_time : float or None
         Time of the last row; None if the stream has no times.
     notes : dict
@@ -43,6 +45,7 @@ class ModelContent:
     n_first_columns: int
     column_names: list[str]
     seed: int
+    plan_version: int
     last_time: float | None
     notes: dict[str, Any]
 
@@ -55,6 +58,7 @@ class ModelContent:
             "columns": [self.n_columns, self.column_names],
             "columns_begun": self.n_first_columns,
             "seed": self.seed,
+            "plan": self.plan_version,
             "last_time": self.last_time,
             "notes": self.notes,
         }
@@ -93,6 +97,7 @@ class ModelContent:
             n_first_columns=n_first,
             column_names=names,
             seed=_whole_number("seed", content.get("seed"), 0),
+            plan_version=_whole_number("plan", content.get("plan", 1), 1),
             last_time=None if last_time is None else float(last_time),
             notes=content.get("notes", {}),
         )

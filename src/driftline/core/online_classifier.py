@@ -182,6 +182,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
     def _start(self, X: Any, rows: Matrix, expected: LabelArray) -> None:
         parameters = self._checked_parameters()
         seed = int(check_random_state(parameters.get("random_state", 0)).randint(2**31 - 1))
+        self._plan_version = type(self)._plan_version  # a loaded model may have had an older one
         learner = self._assemble(parameters, rows, seed)
         check_columns(self, X, reset=True)
         if expected.size:

@@ -55,6 +55,7 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     _learner: Learner
     """The learner, which only a thread that holds `_lock` may use."""
     _also_reads: "tuple[type[SavedClassifier], ...]" = ()
+    _plan_version = 1
     """Other classes whose files `load` reads."""
 
     @abstractmethod
@@ -138,6 +139,7 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                 n_first_columns=self._n_first_columns,
                 column_names=list(getattr(self, "feature_names_in_", [])),
                 seed=self._seed,
+                plan_version=self._plan_version,
                 last_time=self._last_time,
                 notes=known_notes,
             )
@@ -222,6 +224,12 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             model._parameters = model._checked_parameters()
         except (TypeError, ValueError, OverflowError) as error:  # ConfigError is a ValueError
             raise CheckpointError(f"its parameters are not those of {cls.__name__}: ", error) from error
+        if content.plan_version > cls._plan_version:
+            raise CheckpointError(
+                f"its 'plan' is {content.plan_version}, and this driftline knows {cls.__name__} up to "
+                f"{cls._plan_version}; upgrade driftline to load it"
+            )
+        model._plan_version = content.plan_version
         n_first, n_classes = content.n_first_columns, len(content.classes.labels)
         check_size(model._n_bytes(model._parameters, content.n_columns, n_classes), max_bytes)
         model.n_features_in_ = model._n_first_columns = n_first

@@ -11,40 +11,46 @@ from driftline.core.features import LinearFourierMap, count_features, is_feature
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
-from driftline.ensemble.plan import SpacePlan
+from driftline.ensemble.forest import n_bytes_of_forest
+from driftline.ensemble.plan import EnsemblePlan, SpacePlan
 from driftline.ensemble.space import Space
+from driftline.ensemble.tree_space import TreeSpace
 from driftline.guarantees.settings import checked_guarantees
 from driftline.guarantees.tracker import GuaranteeTracker
 
 
 def assemble_ensemble(
-    parameters: Mapping[str, Any], plans: tuple[SpacePlan, ...], n_columns: int, seed: int
+    parameters: Mapping[str, Any], plan: EnsemblePlan, n_columns: int, seed: int
 ) -> EnsembleLearner:
     """Return a new learner, without classes, for instances with `n_columns` columns."""
     columns = RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
-    spaces = []
-    for i, plan in enumerate(plans):
-        features = _features(parameters, plan, [seed, i])
+    spaces: list[Space] = []
+    for i, space_plan in enumerate(plan.spaces):
+        if space_plan.has_trees:
+            spaces.append(TreeSpace(space_plan, n_columns, [seed, i]))
+            continue
+        features = _features(parameters, space_plan, [seed, i])
         features.start(n_columns)
         n_features = count_features(features, columns.prepare(np.zeros((1, n_columns))))
-        spaces.append(Space(plan, features, n_features, [seed, i]))
+        spaces.append(Space(space_plan, features, n_features, [seed, i]))
     column_filters = ColumnFilters(n_columns, tuple(range(parameters["order"] + 1)))
-    n_members = sum(len(plan.members) for plan in plans)
+    n_members = sum(space.n_members for space in spaces)
     guarantees = checked_guarantees(parameters["guarantees"])
     expiry = parameters["expire_after_labels"], parameters["expire_after_time"]
     pending = PendingRows(n_columns, n_members, guarantees, *expiry)
     tracker = GuaranteeTracker(guarantees)
-    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"])
+    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"], plan)
 
 
-def n_bytes_of_ensemble(plans: tuple[SpacePlan, ...], n_columns: int, n_components: int, n_classes: int) -> int:
+def n_bytes_of_ensemble(plan: EnsemblePlan, n_columns: int, n_components: int, n_classes: int) -> int:
     """Return about how much memory a learner takes: its stores, the weights of its members, filters and directions."""
     total = 0
-    for plan in plans:
-        n_directions = n_components if plan.scale > 0.0 else 0
-        n_features = 1 + n_columns + 2 * n_directions
-        n_rows = max(member.reach for member in plan.members)
-        per_class = 16 * len(plan.members) + (250 if plan.orders else 0)
+    for space in plan.spaces:
+        n_directions = n_components if space.scale > 0.0 else 0
+        n_features = 1 + (2 * n_classes if space.has_trees else n_columns + 2 * n_directions)
+        n_rows = max(member.reach for member in space.members)
+        per_class = 16 * len(space.members) + (250 if space.orders else 0)
+        total += n_bytes_of_forest(n_columns, n_classes) if space.has_trees else 0
         total += n_features * (4 * n_rows + per_class * n_classes) + 8 * n_directions * n_columns + 8 * n_classes**2
     return total
 

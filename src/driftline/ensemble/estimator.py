@@ -12,7 +12,7 @@ from driftline.core.state import independent_copy
 from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemble
 from driftline.ensemble.drift import drift_table
 from driftline.ensemble.learner import EnsembleLearner
-from driftline.ensemble.plan import SpacePlan, default_plan
+from driftline.ensemble.plan import EnsemblePlan, default_plan, first_plan
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.guarantees.alarm import Alarm
 from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
@@ -136,6 +136,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     """
 
     _learner: EnsembleLearner
+    _plan_version = 2
     _also_reads = (PaperAMRC,)
 
     def __init__(
@@ -483,11 +484,14 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         return assemble_ensemble(parameters, self._plan(parameters, n_columns), n_columns, seed)
 
     def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
-        plans = self._plan(parameters, n_columns)
+        plan = self._plan(parameters, n_columns)
         n_components = 0 if is_feature_map(parameters["features"]) else parameters["n_components"]
-        return n_bytes_of_ensemble(plans, n_columns, n_components, n_classes)
+        return n_bytes_of_ensemble(plan, n_columns, n_components, n_classes)
 
-    def _plan(self, parameters: Mapping[str, Any], n_columns: int) -> tuple[SpacePlan, ...]:
+    def _plan(self, parameters: Mapping[str, Any], n_columns: int) -> EnsemblePlan:
         features, fits = parameters["features"], n_columns <= parameters["n_components"]
-        uses_fourier = not is_feature_map(features) and (features == "fourier" or (features == "auto" and fits))
-        return default_plan(uses_fourier=uses_fourier, order=parameters["order"])
+        is_auto = isinstance(features, str) and features == "auto"
+        uses_fourier = (is_auto and fits) or (isinstance(features, str) and features == "fourier")
+        if self._plan_version == 1:
+            return first_plan(uses_fourier=uses_fourier, order=parameters["order"])
+        return default_plan(uses_fourier=uses_fourier, has_trees=is_auto, order=parameters["order"])

@@ -40,6 +40,17 @@ def with_zeros(array: Any, at: int, n: int) -> Any:
     return np.insert(array, [at] * n, 0.0, axis=-1)
 
 
+def with_first_values(origin: Vector, X: Matrix) -> Vector:
+    """Return the origins of the columns, where they are missing the first value of the column in X, if there is one.
+
+    A column minus its origin loses little precision, however large its values are.
+    """
+    if not np.isnan(origin).any():
+        return origin
+    first = X[np.argmax(~np.isnan(X), axis=0), np.arange(X.shape[1])]
+    return np.where(np.isnan(origin), np.clip(first, -MAX_MAGNITUDE, MAX_MAGNITUDE), origin)
+
+
 def new_filter_bank(orders: tuple[int, ...], d: int) -> FilterBank:
     """Return filters without classes, with the gains of discounted least squares."""
     gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]
@@ -108,12 +119,7 @@ class ColumnFilters:
 
     def update(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
         """Update the filters with labelled rows; missing values are ignored."""
-        if np.isnan(self.origin).any():  # it becomes the first value, so that a large offset costs no precision
-            values = np.where(np.isnan(X), 0.0, X)
-            first = np.argmax(~np.isnan(X), axis=0)
-            known = ~np.isnan(X).all(axis=0) & np.isnan(self.origin)
-            first_values = values[first, np.arange(X.shape[1])]
-            self.origin[known] = np.clip(first_values, -MAX_MAGNITUDE, MAX_MAGNITUDE)[known]
+        self.origin = with_first_values(self.origin, X)
         # In double precision, because the first value may be far from all others.
         shifted = np.clip(X - self.origin, -MAX_MAGNITUDE, MAX_MAGNITUDE)
         update_filters_by_rows(shifted, labels, elapsed, self.filters, np.zeros(self.filters.variance.shape))

@@ -13,12 +13,17 @@ from driftline.core.schema import Schema, nested_schema, probabilities, whole_nu
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
+from driftline.ensemble.plan import EnsemblePlan
 from driftline.ensemble.space import Space
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.mixing import label_entries, largest_entries, mix_and_reweigh, mixture
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
+
+
+LABELS_PER_REVIEW = 32
+"""After so many labels it is decided anew how often each member learns."""
 
 
 class Learned(NamedTuple):
@@ -53,6 +58,8 @@ class EnsembleLearner:
         The guarantees of the deterministic rule.
     coverage : float
         Share of steps at which the calibrated bound should hold.
+    plan : EnsemblePlan
+        The plan of the ensemble.
     """
 
     def __init__(
@@ -63,7 +70,9 @@ class EnsembleLearner:
         pending: PendingRows,
         tracker: GuaranteeTracker,
         coverage: float,
+        plan: EnsemblePlan,
     ) -> None:
+        self._plan = plan
         self._columns = columns
         self.column_filters = column_filters
         self.spaces = spaces
@@ -76,7 +85,7 @@ class EnsembleLearner:
         self.n_classes = 0
         self._pending = pending
         self.tracker = tracker
-        self._asked: tuple[bytes, list[Singles]] | None = None
+        self._asked: tuple[bytes, list[Any]] | None = None
         """The row that was asked about last and its features in each space; None if the columns changed since then."""
 
     @property
@@ -170,7 +179,7 @@ class EnsembleLearner:
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X; the features of a single row are kept, in case it is learned next."""
-        features = self._features(self._columns.prepare(X))
+        features = self._features(X, self._columns.prepare(X))
         if len(X) == 1:
             self._asked = X.tobytes(), features
         return mixture(self._member_probabilities(features), self.weights)
@@ -208,6 +217,30 @@ class EnsembleLearner:
         by which observed rows expire.
         """
         times = np.full(len(X), np.nan) if times is None else times
+        n = LABELS_PER_REVIEW - self.n_steps % LABELS_PER_REVIEW
+        if self._plan.rests_members and n < len(X):
+            first, rest = slice(0, n), slice(n, None)
+            parts = [
+                self.learn(X[part], labels[part], elapsed[part], None if ids is None else ids[part], times[part])
+                for part in (first, rest)
+            ]
+            return Learned(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        learned = self._learn_at_once(X, labels, elapsed, ids, times)
+        if self._plan.rests_members and self.n_steps % LABELS_PER_REVIEW == 0:
+            self._review_members()
+        return learned
+
+    def _review_members(self) -> None:
+        """Decide how often each member learns, by its weight."""
+        start = 0
+        for space in self.spaces:
+            space.review(self.weights[start : start + space.n_members])
+            start += space.n_members
+
+    def _learn_at_once(
+        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None, times: Vector
+    ) -> Learned:
+        """Learn rows between two reviews of the members."""
         matches = self._pending.match(X, ids, times)
         X = matches.observed_values(X)
         if labels[0] >= self.n_classes:
@@ -216,7 +249,7 @@ class EnsembleLearner:
         members = self._learn_features(features, X, labels, elapsed)
         return self._update_weights(members, labels, matches)
 
-    def _learn_features(self, features: list[Singles], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
+    def _learn_features(self, features: list[Any], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
         """Let all spaces and the column filters learn rows; return the members' probabilities before that."""
         spaces = zip(self.spaces, features, strict=True)
         members = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in spaces]
@@ -235,7 +268,7 @@ class EnsembleLearner:
         for part, row in matches.parts():
             h, bounds, rates = learned.h[part], learned.bounds[part], learned.rates[part]
             if row is None:
-                mix_and_reweigh(members[part], labels[part], self.weights, h)
+                mix_and_reweigh(members[part], labels[part], self.weights, h, self._plan.counted_share)
                 self._scheme_weights[:] = self.weights
                 self.tracker.learn_at_once(h, largest_entries(h), labels[part])
             else:
@@ -260,10 +293,10 @@ class EnsembleLearner:
         scheme when the row was observed. The bounds are calibrated by the mixture's predictions when the row was
         observed.
         """
-        unused = np.empty((1, self.n_classes))
-        mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused)
-        mix_and_reweigh(members, labels, self._scheme_weights[1], unused)
-        mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused)
+        unused, share = np.empty((1, self.n_classes)), self._plan.counted_share
+        mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused, share)
+        mix_and_reweigh(members, labels, self._scheme_weights[1], unused, share)
+        mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused, share)
         self.weights = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
@@ -276,7 +309,7 @@ class EnsembleLearner:
         columns = self._columns_to_update()
         Z = columns.update(X) if self.n_classes else np.zeros_like(X)
         unknown: Vector = np.zeros((len(X), len(self.weights), 0))
-        members = self._member_probabilities(self._features(Z)) if self.n_classes else unknown
+        members = self._member_probabilities(self._features(X, Z)) if self.n_classes else unknown
         schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
         h = mixture(members, self.weights)
         arrays = X, Z, members, schemes, h
@@ -292,11 +325,11 @@ class EnsembleLearner:
         said = self.tracker.state_rows(h, largest_entries(h))
         return [row_of(said, t) for t in range(len(h))]
 
-    def _features(self, Z: Matrix) -> list[Singles]:
-        """Return the features of prepared rows in each space."""
-        return [space.represent(Z) for space in self.spaces]
+    def _features(self, X: Matrix, Z: Matrix) -> list[Any]:
+        """Return raw rows X, which are Z after their preparation, as each space takes them."""
+        return [space.represent(X, Z) for space in self.spaces]
 
-    def _member_probabilities(self, features: list[Singles]) -> Vector:
+    def _member_probabilities(self, features: list[Any]) -> Vector:
         """Return the probabilities of all members for rows with these features, as (rows, members, classes)."""
         spaces = zip(self.spaces, features, strict=True)
         return np.concatenate([space.member_probabilities(Psi) for space, Psi in spaces], axis=1)
@@ -315,12 +348,12 @@ class EnsembleLearner:
         self.mistake_bound.add_steps(np.ones(1), np.zeros(1), n_void=1)
         return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Any]:
         """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
         columns, asked = self._columns_to_update(), self._asked
         Z = _prepared(columns, X, matches)
         was_asked = asked is not None and asked[0] == X.tobytes() and matches.rows[0] is None
-        features = asked[1] if asked is not None and was_asked else self._features(Z)
+        features = asked[1] if asked is not None and was_asked else self._features(X, Z)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features

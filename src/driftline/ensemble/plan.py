@@ -21,6 +21,9 @@ class MemberPlan:
         memory is cut.
     width : float
         Width λ of its uncertainty sets, in standard errors.
+    average_gain : float, default=0.5
+        Gain of the running average of its iterates, from which its scores come. Iterates move about as far as the rows
+        drawn for a step differ, so a member with a long memory needs a small gain to use all of it.
     partner : int, default=-1
         For a member whose memory is cut: position, in its space, of the member with short memory that decides when it
         is cut; otherwise -1.
@@ -28,6 +31,7 @@ class MemberPlan:
 
     gain: float
     width: float
+    average_gain: float = 0.5
     partner: int = -1
 
     @property
@@ -52,42 +56,82 @@ class SpacePlan:
         Scale of the Fourier features; 0 for linear features only.
     orders : tuple of int, default=()
         Orders of the filters that track the class means, for a drift-compensated store; empty for a plain store.
+    has_trees : bool, default=False
+        Whether the features are those of two forests, which are grown from the raw rows.
     """
 
     name: str
     members: tuple[MemberPlan, ...]
     scale: float = 0.0
     orders: tuple[int, ...] = ()
+    has_trees: bool = False
 
 
-def default_plan(*, uses_fourier: bool, order: int) -> tuple[SpacePlan, ...]:
+@dataclass(frozen=True, slots=True)
+class EnsemblePlan:
+    """The plan of an ensemble.
+
+    Attributes
+    ----------
+    spaces : tuple of SpacePlan
+        The feature spaces.
+    counted_share : float
+        Share of the mistakes of the deterministic rule in the losses by which members are weighted; the rest are the
+        expected mistakes of the randomised rule.
+    rests_members : bool
+        Whether members of negligible weight learn at some labels only.
+    """
+
+    spaces: tuple[SpacePlan, ...]
+    counted_share: float
+    rests_members: bool
+
+
+def default_plan(*, uses_fourier: bool, has_trees: bool, order: int) -> EnsemblePlan:
     """Return the plan of `AMRC()`.
 
     Parameters
     ----------
     uses_fourier : bool
         Whether there are spaces with Fourier features; if not, there are more members with linear features.
+    has_trees : bool
+        Whether there is a space of trees.
     order : int
         Highest order of the filters that track the class means.
 
     Returns
     -------
-    tuple of SpacePlan
-        The spaces.
+    EnsemblePlan
+        The plan.
     """
-    short = MemberPlan(0.2, 0.3)
-    growing = MemberPlan(0.0, 0.3, partner=0)
-    compensated = SpacePlan(
-        "compensated", (MemberPlan(0.1, 0.3), MemberPlan(0.01, 0.3)), orders=tuple(range(order + 1))
+    fine = tuple(MemberPlan(gain, 0.1) for gain in (0.2, 0.05, 0.01, 0.0003))
+    fourier = (
+        SpacePlan("coarse", (MemberPlan(0.2, 0.0), MemberPlan(0.001, 0.0)), scale=COARSE_SCALE),
+        SpacePlan("fine", (*fine, MemberPlan(0.02, 0.0)), scale=FINE_SCALE),
     )
-    if not uses_fourier:
-        longer = tuple(MemberPlan(gain, 0.3) for gain in (0.05, 0.01, 0.001, 0.0003))
-        return SpacePlan("linear", (short, *longer, growing)), compensated
+    longer = tuple(MemberPlan(gain, 0.3) for gain in (0.05, 0.01, 0.001, 0.0003))
+    without_widths = MemberPlan(0.01, 0.0), MemberPlan(0.001, 0.0, average_gain=0.05)
+    linear = SpacePlan("linear", (SHORT, GROWING, *without_widths, *(() if uses_fourier else longer)))
+    trees = SpacePlan("trees", (MemberPlan(0.01, 0.1), MemberPlan(0.001, 0.1, average_gain=0.05)), has_trees=True)
+    spaces = (*(fourier if uses_fourier else ()), linear, _compensated(order), *((trees,) if has_trees else ()))
+    return EnsemblePlan(spaces, counted_share=0.5, rests_members=True)
+
+
+def first_plan(*, uses_fourier: bool, order: int) -> EnsemblePlan:
+    """Return the plan of version 0.1, with which its model files continue; parameters as in `default_plan`."""
     coarse = tuple(MemberPlan(gain, 0.3) for gain in (0.05, 0.01, 0.0003))
     fine = tuple(MemberPlan(gain, 0.1) for gain in (0.2, 0.05, 0.01, 0.0003))
-    return (
-        SpacePlan("coarse", coarse, scale=COARSE_SCALE),
-        SpacePlan("fine", fine, scale=FINE_SCALE),
-        SpacePlan("linear", (short, growing)),
-        compensated,
-    )
+    longer = tuple(MemberPlan(gain, 0.3) for gain in (0.05, 0.01, 0.001, 0.0003))
+    fourier = SpacePlan("coarse", coarse, scale=COARSE_SCALE), SpacePlan("fine", fine, scale=FINE_SCALE)
+    with_fourier = *fourier, SpacePlan("linear", (SHORT, GROWING)), _compensated(order)
+    without = SpacePlan("linear", (SHORT, *longer, GROWING)), _compensated(order)
+    return EnsemblePlan(with_fourier if uses_fourier else without, counted_share=0.0, rests_members=False)
+
+
+SHORT, GROWING = MemberPlan(0.2, 0.3), MemberPlan(0.0, 0.3, partner=0)
+"""Members with linear features: one with a short memory, and one whose memory it cuts."""
+
+
+def _compensated(order: int) -> SpacePlan:
+    members = MemberPlan(0.1, 0.3), MemberPlan(0.01, 0.3)
+    return SpacePlan("compensated", members, orders=tuple(range(order + 1)))

@@ -1,6 +1,7 @@
 """A feature space with its store of instances and its members."""
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, Singles, State, Vector
 
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
+NEGLIGIBLE_WEIGHT = 0.02
+"""Members of smaller weight learn less often."""
+LONGEST_INTERVAL = 8
+"""A member that has had a negligible weight for long learns at one of so many labels."""
 N_QUANTILES = 16 * ROWS_PER_STEP
 """Number of quantiles that represent the distribution of ages."""
 
@@ -53,10 +58,12 @@ class Space:
         stack = np.zeros((n_members, 0, d), np.float32)
         self._members = Members(
             gain=np.array([member.gain for member in plan.members]),
+            average_gain=np.array([member.average_gain for member in plan.members]),
             width=np.array([member.width for member in plan.members]),
             reach=np.array([member.reach for member in plan.members]),
             age_quantiles=np.array([ages_of(member.gain) for member in plan.members]),
             partner=np.array([member.partner for member in plan.members]),
+            interval=np.ones(n_members, np.int64),
             **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
             mass=np.zeros((n_members, 2)),
             n_since_cut=np.zeros(n_members, np.int64),
@@ -117,6 +124,16 @@ class Space:
         """Whether the feature map is a custom one, which may reject rows."""
         return not isinstance(self._features, LinearFourierMap)
 
+    def review(self, weights: Vector) -> None:
+        """Let members of negligible weight learn less often from now on, and the others at every label.
+
+        A member that decides when the memory of another is cut learns as often as that one.
+        """
+        members = self._members
+        is_needed = weights > NEGLIGIBLE_WEIGHT
+        is_needed[members.partner[is_needed & (members.partner >= 0)]] = True
+        members.interval[:] = np.where(is_needed, 1, np.minimum(2 * members.interval, LONGEST_INTERVAL))
+
     def check_can_grow(self) -> None:
         """Raise ConfigError if columns cannot be added because the feature map is a custom one."""
         if self.has_custom_features:
@@ -129,6 +146,10 @@ class Space:
         """Add n columns; the model is the same as if their values had been 0 in all rows so far."""
         at = 1 + self._features.n_columns
         self._features = self._features.with_columns(n)
+        self._add_features(at, n)
+
+    def _add_features(self, at: int, n: int) -> None:
+        """Add n features before position `at`, which are 0 in all rows so far."""
         self._store = self._store._replace(rows=with_zeros(self._store.rows, at, n))
         names = ("mu", "average", "sums", "squares")
         stacks = {name: with_zeros(getattr(self._members, name), at, n) for name in names}
@@ -148,8 +169,8 @@ class Space:
         )
         return probabilities
 
-    def represent(self, Z: Matrix) -> Singles:
-        """Return the features ψ of each row of Z; changes nothing."""
+    def represent(self, X: Matrix, Z: Matrix) -> Singles:
+        """Return the features ψ of raw rows X, which are Z after their preparation; changes nothing."""
         if not self.has_custom_features:
             features: Singles = self._features.transform(Z)
             return features
@@ -193,11 +214,8 @@ class Space:
         def part(name: str) -> dict[str, Any]:
             return {key: np.array(value) for key, value in state_of(name, state).items()}
 
-        self._store, self._members, self._filters = (
-            RowStore(**part("store")),
-            Members(**part("members")),
-            FilterBank(**part("filter_bank")),
-        )
+        self._store, self._filters = RowStore(**part("store")), FilterBank(**part("filter_bank"))
+        self._members = self._members._replace(**part("members"))  # older model files do not have all arrays
         self._workspace = self._blank_workspace(state["centres"])
         if self.has_custom_features:
             self._features.restore(part("features"))
@@ -209,16 +227,17 @@ class Space:
 
 
 def _member_schema(members: Members) -> Schema:
-    """Return what each array of members must be in a file; their plan determines the first five."""
+    """Return what each array of members must be in a file; their plan determines the first six."""
     m, c, d = members.mu.shape
     stack = ArraySpec((m, c, d), np.float32, -LARGEST_SINGLE, LARGEST_SINGLE)
     return {
         **{
-            name: ArraySpec(array.shape, array.dtype.type, equals=array)
+            name: ArraySpec(array.shape, array.dtype.type, equals=array, since=3 if name == "average_gain" else 1)
             for name, array in members._asdict().items()
-            if name in ("gain", "width", "reach", "age_quantiles", "partner")
+            if name in ("gain", "average_gain", "width", "reach", "age_quantiles", "partner")
         },
         **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
+        "interval": replace(whole_numbers((m,), LONGEST_INTERVAL), low=1, since=3),
         "mass": ArraySpec((m, 2), low=0.0, high=MOST_COUNTED),
         "n_since_cut": whole_numbers((m,)),
         "partner_lead": ArraySpec((m,), low=0.0, high=CUT_LEAD_MISTAKES),

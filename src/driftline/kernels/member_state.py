@@ -45,6 +45,8 @@ class Members(NamedTuple):
 
     gain: Vector
     """(m,): weights of the rows are (1 - gain)^age; 0 for the members whose memory is cut."""
+    average_gain: Vector
+    """(m,): gain of the running average of the iterates."""
     width: Vector
     """(m,): λ in standard errors."""
     reach: Indices
@@ -53,6 +55,8 @@ class Members(NamedTuple):
     """(m, k): quantiles of the distribution of the ages that a member draws; -1 if all ages are equally likely."""
     partner: Indices
     """(m,): the member that decides when the memory is cut; -1 if none does."""
+    interval: Indices
+    """(m,): a member learns at labels whose number is a multiple of this; at others it only stores the row."""
     mu: Singles
     """(m, c, d): iterates."""
     average: Singles

@@ -14,8 +14,6 @@ from driftline.kernels.singles import add_moments, decay, set_widths, update_ave
 from driftline.kernels.vectors import dot
 from driftline.types import Indices, Labels, Singles, Vector
 
-AVERAGE_GAIN = np.float32(0.5)
-"""Gain of the running average of the iterates of a member."""
 CUT_LEAD_MISTAKES = 3.0
 """A memory is cut if the partner has made so many expected mistakes fewer."""
 ROWS_KEPT_AT_CUT = 10
@@ -129,6 +127,8 @@ def learn_newest(store: RowStore, members: Members, bank: FilterBank, work: Memb
     compensates = bank.gains.shape[1] > 0
     for m in range(members.gain.size):
         was_cut = update_memory(store, members, m, h, t)
+        if store.n_seen[0] % members.interval[m] != 0 and not was_cut:
+            continue
         mass, n_effective = members.mass[m, 0], members.mass[m, 0] ** 2 / members.mass[m, 1]
         factor = members.width[m] * members.width[m] / n_effective
         set_widths(work.lam, members.sums, members.squares, m, np.float32(mass), np.float32(factor))
@@ -137,7 +137,9 @@ def learn_newest(store: RowStore, members: Members, bank: FilterBank, work: Memb
             n = min(n, members.n_since_cut[m])
         if not was_cut:
             descend(store, members, m, n, work, compensates)
-        members.margin[m, 0] = update_average(members.average, members.mu, m, AVERAGE_GAIN, work.lam)
+        members.margin[m, 0] = update_average(
+            members.average, members.mu, m, np.float32(members.average_gain[m]), work.lam
+        )
         choose_rule(members, m, work.scores.size)
 
 

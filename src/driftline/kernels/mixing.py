@@ -34,20 +34,34 @@ def mixture(h_members: Vector, weights: Vector) -> Matrix:
     return h
 
 
+@inlined_kernel
+def is_largest(h_members: Vector, t: int, m: int, label: int) -> bool:
+    """Return whether member m has its largest probability for row t at this label, the first among equal ones."""
+    for y in range(h_members.shape[2]):
+        if h_members[t, m, y] > h_members[t, m, label] or (y < label and h_members[t, m, y] == h_members[t, m, label]):
+            return False
+    return True
+
+
 @kernel
-def mix_and_reweigh(h_members: Vector, labels: Labels, weights: Vector, h: Matrix) -> None:
+def mix_and_reweigh(h_members: Vector, labels: Labels, weights: Vector, h: Matrix, counted_share: float) -> None:
     """Set h_t to the mixture for each row t, then update the weights w in place by its label y.
 
-    Exponential weights on the expected mistakes 1 - h_tm(y), with a fixed share α: w_m ∝ w_m exp(η h_tm(y)), then
-    w_m ← (1 - α) w_m + α/M for M members. Over any part of the stream the mixture makes few more mistakes than the
-    member that is best there.
+    Exponential weights with a fixed share α: w_m ∝ w_m exp(-η ℓ_tm), then w_m ← (1 - α) w_m + α/M for M members. Over
+    any part of the stream the mixture loses little more than the member that is best there. The loss ℓ_tm consists of
+    the expected mistakes of the randomised rule, 1 - h_tm(y), and for the share β, `counted_share`, of the mistakes of
+    the deterministic rule, 0 or 1. Expected mistakes alone would favour members that are sure over those that are right
+    more often.
     """
     n, n_members, _ = h_members.shape
     for t in range(n):
         mix_row(h_members, t, weights, h)
         total = 0.0
         for m in range(n_members):
-            weights[m] *= math.exp(LEARNING_RATE * h_members[t, m, labels[t]])
+            right = (1.0 - counted_share) * h_members[t, m, labels[t]]
+            if counted_share > 0.0 and is_largest(h_members, t, m, labels[t]):
+                right += counted_share
+            weights[m] *= math.exp(LEARNING_RATE * right)
             total += weights[m]
         for m in range(n_members):
             weights[m] = (1.0 - FIXED_SHARE) * weights[m] / total + FIXED_SHARE / n_members

@@ -1,0 +1,78 @@
+"""The feature space of trees: members that learn from what two forests say about each row before its label."""
+
+from typing import Any
+
+import numpy as np
+
+from driftline.core.schema import Schema, nested_schema
+from driftline.core.state import copy_with, nested_state, state_of
+from driftline.ensemble.forest import Forest
+from driftline.ensemble.plan import SpacePlan
+from driftline.ensemble.space import Space
+from driftline.types import Labels, Matrix, Singles, State, Vector
+
+
+class TreeSpace(Space):
+    """A space whose features of a row are the class shares in the leaves of two forests.
+
+    The features of each row are computed by trees grown from earlier rows, and are stored as they were then. So the
+    rows that a member learns from look no easier than rows to come, and its bound holds as for any other features.
+
+    Parameters
+    ----------
+    plan : SpacePlan
+        Its plan.
+    n_columns : int
+        Number of columns of the instances.
+    seed : list of int
+        Seed of the random splits and of the draws of rows from the store.
+    """
+
+    def __init__(self, plan: SpacePlan, n_columns: int, seed: list[int]) -> None:
+        self._forest = Forest(n_columns, seed)
+        super().__init__(plan, None, self._forest.n_features, seed)
+
+    @property
+    def has_custom_features(self) -> bool:
+        """Whether the feature map is a custom one: it is not."""
+        return False
+
+    def snapshot(self) -> "TreeSpace":
+        """Return a copy for predictions and bounds, which learning does not change; it cannot learn."""
+        return copy_with(super().snapshot(), _forest=self._forest.snapshot())  # type: ignore[return-value]
+
+    def add_classes(self, n: int) -> None:
+        """Add n classes, at the next positions; their features are 0 in the rows so far."""
+        d = self._forest.n_features
+        self._forest.add_classes(n)
+        self._add_features(d, self._forest.n_features - d)
+        super().add_classes(n)
+
+    def add_columns(self, n: int) -> None:
+        """Add n columns, whose values are missing in the rows so far."""
+        self._forest.add_columns(n)
+
+    def represent(self, X: Matrix, Z: Matrix) -> Matrix:
+        """Return raw rows, as `member_probabilities` and `predict_then_learn` take them."""
+        return X
+
+    def member_probabilities(self, rows: Matrix) -> Vector:
+        """Return the members' probabilities for raw rows, as (rows, members, classes); changes nothing."""
+        return super().member_probabilities(self._forest.features(rows))
+
+    def predict_then_learn(self, rows: Matrix, labels: Labels, elapsed: Vector) -> Vector:
+        """Learn raw rows in order; return the members' probabilities for each row before it was learned."""
+        return super().predict_then_learn(self._forest.features_then_learn(rows, labels), labels, elapsed)
+
+    def state(self) -> State:
+        """Return the arrays that `restore` needs."""
+        return super().state() | nested_state({"forest": self._forest})
+
+    def schema(self) -> Schema:
+        """Return what each array must be in a file."""
+        return super().schema() | nested_schema({"forest": self._forest.schema()})
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned."""
+        super().restore(state)
+        self._forest.restore(state_of("forest", state))
