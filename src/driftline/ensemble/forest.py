@@ -128,8 +128,23 @@ class Forest:
         forest_features(self.values(X), self._recent, self._long, Psi, np.empty((2, self.n_classes)))
         return Psi
 
-    def features_then_learn(self, X: Matrix, labels: Labels) -> Singles:
-        """Learn raw rows in order; return the features of each row before it was learned."""
+    def features_then_learn(self, X: Matrix, labels: Labels, pace: float) -> Singles:
+        """Learn raw rows in order; return the features of each row before it was learned.
+
+        Parameters
+        ----------
+        X : ndarray
+            Raw rows.
+        labels : ndarray
+            Their labels.
+        pace : float
+            How often trees are grown: 1 if the forest is in use, less to save time.
+
+        Returns
+        -------
+        ndarray
+            The features.
+        """
         self._origin = with_first_values(self._origin, X)
         Psi = np.empty((len(X), self.n_features), np.float32)
         forest_features_then_learn(
@@ -139,7 +154,7 @@ class Forest:
             self._recent,
             self._long,
             n_tried_columns(self.n_columns),
-            1.0,
+            pace,
             self._workspace,
             Psi,
             np.empty((2, self.n_classes)),

@@ -22,7 +22,7 @@ from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
 
-LABELS_PER_REVIEW = 32
+LABELS_PER_REVIEW = 64
 """After so many labels it is decided anew how often each member learns."""
 
 

@@ -20,7 +20,7 @@ from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, Singles, State, Vector
 
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
-NEGLIGIBLE_WEIGHT = 0.02
+NEGLIGIBLE_WEIGHT = 0.01
 """Members of smaller weight learn less often."""
 LONGEST_INTERVAL = 8
 """A member that has had a negligible weight for long learns at one of so many labels."""

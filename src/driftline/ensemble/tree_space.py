@@ -62,7 +62,8 @@ class TreeSpace(Space):
 
     def predict_then_learn(self, rows: Matrix, labels: Labels, elapsed: Vector) -> Vector:
         """Learn raw rows in order; return the members' probabilities for each row before it was learned."""
-        return super().predict_then_learn(self._forest.features_then_learn(rows, labels), labels, elapsed)
+        pace = 1.0 / float(self._members.interval.min())
+        return super().predict_then_learn(self._forest.features_then_learn(rows, labels, pace), labels, elapsed)
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
