@@ -182,6 +182,11 @@ def inlined_kernel(function: F) -> F:
     return _compiled(function, **UNCOUNTED, forceinline=True)
 
 
+def pasted_kernel(function: F) -> F:
+    """Paste a function into its callers before they are compiled, which lets inner kernels get arrays from it."""
+    return _compiled(function, inline="always")
+
+
 def summing_kernel(function: F) -> F:
     """Compile an inlined kernel whose sums may be taken in any order, so that they use vector instructions.
 

@@ -82,8 +82,10 @@ def test_grouping_saving_and_copying_do_not_matter(seed, guarantees, sizes):
 @given(seeds, promises)
 def test_rows_that_are_stated_and_then_learned_are_rows_that_are_learned_at_once(seed, guarantees):
     h, predicted, labels = stream(seed, 400)
-    one, other = begun(guarantees), begun(guarantees)
+    one, other, third = begun(guarantees), begun(guarantees), begun(guarantees)
     one.state_then_learn(h, predicted, labels)
+    third.learn_at_once(h, predicted, labels)
+    assert_equal_arrays(one.state(), third.state())
     for t in range(400):
         before = copied(other.state())
         said = other.state_rows(h[t : t + 1], predicted[t : t + 1])

@@ -2,7 +2,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftline.kernels.mixing import FIXED_SHARE, LEARNING_RATE, mix_and_reweigh, mixture
+from driftline.kernels.mixing import (
+    FIXED_SHARE,
+    LEARNING_RATE,
+    label_entries,
+    largest_entries,
+    mix_and_reweigh,
+    mixture,
+)
 from helpers.strategies import seeds
 
 
@@ -49,3 +56,11 @@ def test_what_all_members_are_sure_of_is_not_more_than_sure(seed, n_members):
     assert mixture(said, weights * (1 + 1e-15)).max() <= 1.0
     mix_and_reweigh(said, np.zeros(1, np.int64), weights * (1 + 1e-15), h)
     assert h.max() <= 1.0
+
+
+@given(seeds, st.integers(0, 20), st.integers(1, 5))
+def test_entries_equal_those_of_numpy(seed, n, c):
+    rng = np.random.default_rng(seed)
+    h, labels = rng.integers(0, 3, (n, c)) / 2, rng.integers(0, c, n)
+    assert np.array_equal(largest_entries(h), np.argmax(h, axis=1))
+    assert np.array_equal(label_entries(h, labels), h[np.arange(n), labels])

@@ -9,11 +9,13 @@ the mistakes without any condition.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
+from driftline.kernels.mistake_sums import N_STEPS, N_VOID, TOTAL_BOUND, TOTAL_EXCESS, TOTAL_LOSS, add_steps
 from driftline.types import Predictions, State, Vector
 from driftline.utils.validation import real_number
 
@@ -46,7 +48,6 @@ def is_informative(bound: float, n_classes: int) -> bool:
     return bound < INFORMATIVE_SHARE * (1.0 - 1.0 / max(n_classes, 1))
 
 
-@dataclass
 class MistakeBound:
     """The bound on accumulated mistakes, from sums over the steps so far.
 
@@ -56,11 +57,15 @@ class MistakeBound:
     instances with a large excess compensate for others. The term √(2T log(1/δ)) of Theorem 1 is valid for
     differences in [-1, 1], so it assumes e_t ≤ 1.
 
-    Attributes
+    Parameters
     ----------
-    n_steps, total_bound, total_excess, n_void
-        Number of steps; sums of their bounds and of their excesses; number of steps whose bound was void.
-    total_loss
+    n_steps : int, default=0
+        Number of steps.
+    total_bound, total_excess : float, default=0.0
+        Sums of their bounds and of their excesses.
+    n_void : int, default=0
+        Number of steps whose bound was void.
+    total_loss : float, default=0.0
         Sum of the expected mistakes ℓ_t. A label of a class not known before is certainly a mistake: ℓ_t = 1.
 
     Examples
@@ -73,11 +78,49 @@ class MistakeBound:
     (False, 64.48)
     """
 
-    n_steps: int = 0
-    total_bound: float = 0.0
-    total_excess: float = 0.0
-    n_void: int = 0
-    total_loss: float = 0.0
+    def __init__(
+        self,
+        n_steps: int = 0,
+        total_bound: float = 0.0,
+        total_excess: float = 0.0,
+        n_void: int = 0,
+        total_loss: float = 0.0,
+    ) -> None:
+        self._sums = np.array([n_steps, total_bound, total_excess, n_void, total_loss], np.float64)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps."""
+        return int(self._sums[N_STEPS])
+
+    @property
+    def total_bound(self) -> float:
+        """Sum of their bounds."""
+        return float(self._sums[TOTAL_BOUND])
+
+    @property
+    def total_excess(self) -> float:
+        """Sum of their excesses."""
+        return float(self._sums[TOTAL_EXCESS])
+
+    @property
+    def n_void(self) -> int:
+        """Number of steps whose bound was void."""
+        return int(self._sums[N_VOID])
+
+    @property
+    def total_loss(self) -> float:
+        """Sum of their expected mistakes."""
+        return float(self._sums[TOTAL_LOSS])
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The sums, which may be replaced by an array with the same values."""
+        return (self._sums,)
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:  # numpydoc ignore=GL08
+        (self._sums,) = arrays
 
     def add(self, predictions: Predictions) -> None:
         """Add the bounds of rows that were predicted.
@@ -87,29 +130,24 @@ class MistakeBound:
         predictions : Predictions
             Predictions of a learner that bounds its error.
         """
-        n_void = int(predictions.is_void.sum())
-        self.add_steps(predictions.charges, predictions.label_probabilities, n_void)
+        self.add_steps(predictions.charges, 1.0 - predictions.label_probabilities, int(predictions.is_void.sum()))
         for excess in predictions.excesses.tolist():
-            self.total_excess += excess
+            self._sums[TOTAL_EXCESS] += excess
 
-    def add_steps(self, charges: Vector, label_probabilities: Vector, n_void: int = 0) -> None:
+    def add_steps(self, charges: Vector, losses: Vector, n_void: int = 0) -> None:
         """Add steps without excess.
 
         Parameters
         ----------
         charges : ndarray of float
             The bound of each step; 1 if it was void.
-        label_probabilities : ndarray of float
-            Probability of the true label at each step; 0 if its class was not known.
+        losses : ndarray of float
+            The expected mistake of each step; 1 if the class of its label was not known.
         n_void : int, default=0
             Number of steps whose bound was void.
         """
-        self.n_steps += len(charges)
-        self.n_void += n_void
-        # One by one, so that the rounding of the sums does not depend on how rows are grouped.
-        for charge, probability in zip(charges.tolist(), label_probabilities.tolist(), strict=True):
-            self.total_bound += charge
-            self.total_loss += 1.0 - probability
+        add_steps(self._sums, charges, losses)
+        self._sums[N_VOID] += n_void
 
     @property
     def mean_excess(self) -> float:
@@ -156,7 +194,7 @@ class MistakeBound:
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
-        return {"sums": np.array([self.n_steps, self.total_bound, self.total_excess, self.n_void, self.total_loss])}
+        return {"sums": self._sums.copy()}
 
     def schema(self) -> Schema:
         """Return what the array must be in a file."""
@@ -177,6 +215,6 @@ class MistakeBound:
         state : dict of ndarray
             What `state` returned.
         """
-        n_steps, self.total_bound, self.total_excess, n_void, *total_loss = state["sums"].tolist()
-        self.n_steps, self.n_void = int(n_steps), int(n_void)
-        self.total_loss = total_loss[0] if total_loss else self.total_bound + self.total_excess
+        sums = state["sums"].astype(np.float64)
+        unknown_loss = sums[TOTAL_BOUND] + sums[TOTAL_EXCESS]
+        self._sums = sums if sums.size > TOTAL_LOSS else np.append(sums, unknown_loss)

@@ -1,8 +1,10 @@
 """The calibrated bound on the error of the next step, estimated from the labels of earlier steps."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -109,6 +111,20 @@ class CalibratedBound:
         bounds, rates = np.empty(len(losses)), np.empty(len(losses))
         calibrate(losses, bounds, rates, *self._state, self._target, _guessing(n_classes))
         return bounds, rates
+
+    @property
+    def target(self) -> CalibrationTarget:
+        """What the bounds aim at."""
+        return self._target
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays, which may be replaced by others with the same values."""
+        return self._state
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:
+        self._state = CalibrationState(*arrays)
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import CheckpointError, DataError
-from driftline.types import LabelArray
+from driftline.types import LabelArray, Labels
 
 MAX_TEXT_BYTES = 2**26
 """Largest size in memory of the labels in a model file, each of which takes as much as the longest text."""
@@ -27,6 +27,7 @@ class ClassList:
     def __init__(self, labels: LabelArray) -> None:
         self.labels = labels
         self._position = {label: j for j, label in enumerate(labels.tolist())}
+        self._single_positions = {label: np.array([j]) for label, j in self._position.items()}
 
     def check(self, labels: LabelArray) -> None:
         """Raise DataError if labels do not fit the known classes: text among numbers, or numbers among text."""
@@ -39,6 +40,13 @@ class ClassList:
     def position(self, label: Any) -> int:
         """Return the position of a label, a plain Python value; the number of classes if the label is unknown."""
         return self._position.get(label, len(self._position))
+
+    def known_position(self, label: Any) -> Labels | None:
+        """Return the position of a label as an array of length 1; None if the label is unknown, or cannot be one."""
+        try:
+            return self._single_positions.get(label)
+        except TypeError:  # not hashable
+            return None
 
     def with_label(self, label: Any) -> "ClassList":
         """Return the list with a label added at the end; the same list if the label is known."""

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from operator import is_
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from driftline.core.state import independent_copy
 from driftline.errors import ConfigError, DataError
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import check_columns, read_ids, read_labels, read_rows, read_times
+from driftline.utils.validation import check_columns, filled, read_ids, read_labels, read_rows, read_times
 
 T = TypeVar("T")
 MAX_BATCH_ROWS = 256
@@ -167,9 +168,9 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
 
     def _check_unchanged(self) -> None:
         """Raise ConfigError if parameters differ from those that the learner was built with."""
-        built_with = self._parameters
-        if all(getattr(self, name) is value for name, value in built_with.items()):  # the usual case, quick to check
+        if self._is_unchanged:
             return
+        built_with = self._parameters
         given = self._checked_parameters()
         changed = [
             name
@@ -178,6 +179,12 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         ]
         if changed:
             raise ConfigError(f"{', '.join(changed)} changed since the first call; call fit to start again")
+
+    @property
+    def _is_unchanged(self) -> bool:
+        """Whether all parameters are the objects that the learner was built with, which is quick to check."""
+        built_with = self._parameters
+        return all(map(is_, map(self.__dict__.get, built_with), built_with.values()))
 
     def _start(self, X: Any, rows: Matrix, expected: LabelArray) -> None:
         parameters = self._checked_parameters()
@@ -200,10 +207,15 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         elapsed, labels, batch_rows = self._elapsed(block.times), block.labels.tolist(), self._batch_rows
         start = 0
         while start < len(labels):
-            with defer_interrupt():  # so that all parts of the model learn these rows, or none
+            # So that all parts of the model learn these rows, or none.
+            with DOES_NOTHING if self._learns_in_one_call(block, labels) else defer_interrupt():
                 start += self._learn_next(block, labels, elapsed, slice(start, start + batch_rows), self._learn_batch)[
                     0
                 ]
+
+    def _learns_in_one_call(self, block: Block, labels: list[Any]) -> bool:
+        """Return whether Ctrl-C cannot come between parts of the model when they learn a block, as it is one row."""
+        return False
 
     def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
         """Return an iterator that learns batches of rows and yields their predictions, with labels as positions."""
@@ -236,7 +248,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
     def _elapsed(self, times: Vector) -> Vector:
         """Return the time between the previous row and each row of a block; 1 if it is not known."""
         if self._last_time is None and math.isnan(times[0]):
-            return np.ones(len(times))
+            return filled(len(times), 1.0)
         last_time = np.nan if self._last_time is None else self._last_time
         elapsed: Vector = times - np.concatenate([[last_time], times[:-1]])
         elapsed[np.isnan(elapsed)] = 1.0
@@ -255,10 +267,14 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
             part = slice(rows.start, rows.start + n_learned)
             block, elapsed, labels = block.part(part), elapsed[part], labels[part]
         learner = independent_copy(self._learner) if positions[0] == n_classes else self._learner
+        self._access.is_stale = True  # before anything changes, because of interrupts
         learned = learn(learner, block, positions, elapsed)
-        time = float(block.times[-1])
-        classes = self._classes.with_label(labels[-1])
-        self._replace_learner(learner, _classes=classes, _last_time=None if math.isnan(time) else time)
+        time = block.times[-1].item()
+        if learner is self._learner and math.isnan(time):
+            self._copy_if_awaited()
+        else:
+            classes = self._classes.with_label(labels[-1])
+            self._replace_learner(learner, _classes=classes, _last_time=None if math.isnan(time) else time)
         return n_learned, learned
 
     def _predict_then_learn(self, learner: Any, block: Block, positions: Labels, elapsed: Vector) -> Predictions:

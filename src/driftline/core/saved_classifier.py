@@ -78,6 +78,10 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """Set the learner and the attributes that belong to it, all at once; the lock must be held."""
         self.__dict__.update(attributes, _learner=learner)
         self._access.is_stale = True
+        self._copy_if_awaited()
+
+    def _copy_if_awaited(self) -> None:
+        """Make a copy of the model if a reader waits for one; the lock must be held."""
         if self._access.is_awaited:
             with suppress(MemoryError):  # the rows are learned; the reader will try again
                 self._copy_for_readers()

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -107,6 +107,16 @@ class ArrayState:
         if kind not in _NAMES:
             _NAMES[kind] = tuple(self.schema())
         return _NAMES[kind]
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays, which may be replaced by others with the same values."""
+        return tuple(getattr(self, f"_{name}") for name in self._kept)
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:
+        for name, array in zip(self._kept, arrays, strict=True):
+            setattr(self, f"_{name}", array)
 
     def state(self) -> State:
         """Return copies of the arrays."""

@@ -9,9 +9,9 @@ import numpy as np
 from driftline.core.columns import RunningColumns
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.forest import n_bytes_of_forest
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
-from driftline.ensemble.forest import n_bytes_of_forest
 from driftline.ensemble.plan import EnsemblePlan, SpacePlan
 from driftline.ensemble.space import Space
 from driftline.ensemble.tree_space import TreeSpace
@@ -19,17 +19,17 @@ from driftline.guarantees.settings import checked_guarantees
 from driftline.guarantees.tracker import GuaranteeTracker
 
 
-def assemble_ensemble(
-    parameters: Mapping[str, Any], plan: EnsemblePlan, n_columns: int, seed: int
-) -> EnsembleLearner:
+def assemble_ensemble(parameters: Mapping[str, Any], plan: EnsemblePlan, n_columns: int, seed: int) -> EnsembleLearner:
     """Return a new learner, without classes, for instances with `n_columns` columns."""
     columns = RunningColumns(n_columns, standardises=parameters["scaling"] == "running")
     spaces: list[Space] = []
+    linear = LinearFourierMap(scale=0.0, n_components=0, seed=[seed])  # for all spaces with linear features
     for i, space_plan in enumerate(plan.spaces):
         if space_plan.has_trees:
             spaces.append(TreeSpace(space_plan, n_columns, [seed, i]))
             continue
-        features = _features(parameters, space_plan, [seed, i])
+        is_linear = space_plan.scale == 0.0 and not is_feature_map(parameters["features"])
+        features: Any = linear if is_linear else _features(parameters, space_plan, [seed, i])
         features.start(n_columns)
         n_features = count_features(features, columns.prepare(np.zeros((1, n_columns))))
         spaces.append(Space(space_plan, features, n_features, [seed, i]))

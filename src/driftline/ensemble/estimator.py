@@ -1,6 +1,8 @@
 """AMRC, the default estimator of driftline."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -23,10 +25,12 @@ from driftline.paper import PaperAMRC
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import (
+    are_small,
     check_columns,
     checked_random_state,
     column_names,
     flag,
+    is_matrix,
     one_of,
     read_ids,
     read_labels,
@@ -37,6 +41,8 @@ from driftline.utils.validation import (
 )
 
 MAX_ORDER = 1
+ONE_STEP = np.ones(1)
+"""The time between two rows without timestamps."""
 
 
 class AMRC(GuaranteedClassifier, BoundedClassifier):
@@ -201,9 +207,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""
         with self._lock, defer_interrupt():
             check_is_fitted(self)
-            if self._learner.tracker.alarm is not None:
-                self._learner.tracker.alarm.acknowledge()
-                self._replace_learner(self._learner)
+            self._learner.acknowledge_alarm()
+            self._replace_learner(self._learner)
 
     def _replace_learner(self, learner: EnsembleLearner, **attributes: Any) -> None:  # type: ignore[override]
         classes = attributes.get("_classes", self._classes)
@@ -270,6 +275,40 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         """
         self._learn_rows(X, y, classes, timestamps, ids)
         return self
+
+    def _learn_rows(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> None:
+        with self._lock:
+            if classes is timestamps is ids is None and self._learn_usual_row(X, y):
+                return
+            super()._learn_rows(X, y, classes, timestamps, ids)
+
+    def _learn_usual_row(self, X: Any, y: Any) -> bool:
+        """Learn a row of a known class if there is nothing special about it; return whether it was learned.
+
+        All other rows, and all that is wrong with a row, are left to checks that take much longer.
+        """
+        learner = self.__dict__.get("_learner")
+        if (
+            learner is None
+            or not is_matrix(X)
+            or X.shape != (1, self.n_features_in_)
+            or not are_small(X)
+            or type(y) is not np.ndarray
+            or y.shape != (1,)
+            or self._last_time is not None
+            or not learner.learns_in_one_call
+            or not self._is_unchanged
+            or hasattr(self, "feature_names_in_")
+        ):
+            return False
+        position = self._classes.known_position(y.item())
+        if position is None:
+            return False
+        self._access.is_stale = True  # before anything changes, because of interrupts
+        with defer_interrupt() if learner.has_trees else nullcontext():
+            learner.learn(X.copy(), position, ONE_STEP)
+        self._copy_if_awaited()
+        return True
 
     def observe(self, X: Any, classes: Any = None, ids: Any = None, timestamps: Any = None) -> Self:
         """Predict rows whose labels will arrive later, and keep the predictions until `partial_fit` gets the labels.
@@ -339,6 +378,15 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector
     ) -> Predictions:
         return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times)
+
+    def _learns_in_one_call(self, block: Block, labels: list[Any]) -> bool:
+        return (
+            len(labels) == 1
+            and self._learner.learns_in_one_call
+            and not self._learner.has_trees
+            and self._classes.position(labels[0]) < self._learner.n_classes
+            and math.isnan(block.times[0])
+        )
 
     def _learn_batch(self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector) -> None:
         learner.learn(block.rows, positions, elapsed, block.ids, block.times)

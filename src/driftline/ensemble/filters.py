@@ -1,11 +1,12 @@
 """Filters that estimate moving class means: building a filter bank, and the filters of the raw columns."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
-from driftline.kernels.filter_bank import MIN_RATE_TIME, FilterBank, update_filters_by_rows
+from driftline.kernels.filter_bank import MIN_RATE_TIME, FilterBank, track_columns_of
 from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Labels, Matrix, State, Vector
 
@@ -119,10 +120,16 @@ class ColumnFilters:
 
     def update(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
         """Update the filters with labelled rows; missing values are ignored."""
-        self.origin = with_first_values(self.origin, X)
-        # In double precision, because the first value may be far from all others.
-        shifted = np.clip(X - self.origin, -MAX_MAGNITUDE, MAX_MAGNITUDE)
-        update_filters_by_rows(shifted, labels, elapsed, self.filters, np.zeros(self.filters.variance.shape))
+        track_columns_of(X, labels, elapsed, self.origin, self.filters)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays, which may be replaced by others with the same values."""
+        return self.origin, *self.filters
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:
+        self.origin, self.filters = arrays[0], FilterBank(*arrays[1:])
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""

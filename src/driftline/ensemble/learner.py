@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,30 +12,22 @@ from driftline.core.columns import RunningColumns
 from driftline.core.schema import Schema, nested_schema, probabilities, whole_numbers
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.learned_rows import Learned, guessing_error, predictions_of
+from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.plan import EnsemblePlan
 from driftline.ensemble.space import Space
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
+from driftline.kernels.ensemble import learn_rows, predict_rows
 from driftline.kernels.mixing import label_entries, largest_entries, mix_and_reweigh, mixture
+from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
-
+NOTHING = np.empty((0, 0), np.float32)
 LABELS_PER_REVIEW = 64
 """After so many labels it is decided anew how often each member learns."""
-
-
-class Learned(NamedTuple):
-    """Rows that were predicted and then learned; each array has one entry for each row."""
-
-    labels: Labels
-    h: Matrix
-    """The mixture's probabilities before the label was learned."""
-    bounds: Vector
-    """The calibrated bound before that."""
-    rates: Vector
-    """The bound on average before that."""
 
 
 class EnsembleLearner:
@@ -85,8 +77,11 @@ class EnsembleLearner:
         self.n_classes = 0
         self._pending = pending
         self.tracker = tracker
-        self._asked: tuple[bytes, list[Any]] | None = None
-        """The row that was asked about last and its features in each space; None if the columns changed since then."""
+        self._has_custom_features = any(space.has_custom_features for space in spaces)
+        self._packed: tuple[EnsembleLearner, Packed] | None = None
+        """The arrays of all parts in one buffer, and whose they are; None if some of them were replaced."""
+        self._asked: tuple[bytes, list[Singles]] | None = None
+        """The row that was asked about last, and its features; None if the columns changed since then."""
 
     @property
     def n_steps(self) -> int:
@@ -137,7 +132,7 @@ class EnsembleLearner:
     @property
     def status(self) -> Status:
         """Whether the bound lies in [0, 1 - 1/c]: if a class is known, and the rule was not worse than guessing."""
-        return Status.LOOSE if self.error_bound > _guessing_error(self.n_classes) else Status.OK
+        return Status.LOOSE if self.error_bound > guessing_error(self.n_classes) else Status.OK
 
     def snapshot(self) -> "EnsembleLearner":
         """Return a copy for predictions, bounds and drift, which learning does not change; it cannot learn."""
@@ -146,7 +141,7 @@ class EnsembleLearner:
             _columns=independent_copy(self._columns),
             column_filters=independent_copy(self.column_filters),
             spaces=[space.snapshot() for space in self.spaces],
-            mistake_bound=replace(self.mistake_bound),
+            mistake_bound=independent_copy(self.mistake_bound),
             calibration=independent_copy(self.calibration),
             tracker=self.tracker.copy(),
             weights=self.weights.copy(),
@@ -154,6 +149,7 @@ class EnsembleLearner:
 
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions."""
+        self._packed = None
         self.n_classes += n
         self._pending.add_classes(n)
         self.tracker.add_classes(n)
@@ -165,7 +161,7 @@ class EnsembleLearner:
         """Add n columns, whose values are missing in the rows so far."""
         for space in self.spaces:
             space.check_can_grow()
-        self._asked = None
+        self._asked = self._packed = None
         self._columns.add_columns(n)
         self._pending.add_columns(n)
         self.column_filters.add_columns(n)
@@ -180,9 +176,11 @@ class EnsembleLearner:
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X; the features of a single row are kept, in case it is learned next."""
         features = self._features(X, self._columns.prepare(X))
+        if self._packed is None or self._packed[0] is not self:
+            return mixture(self._member_probabilities(features), self.weights)
         if len(X) == 1:
             self._asked = X.tobytes(), features
-        return mixture(self._member_probabilities(features), self.weights)
+        return predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
@@ -192,7 +190,7 @@ class EnsembleLearner:
         """Return a record of the predictions for raw rows and of their labels; changes nothing."""
         start = time.perf_counter()
         scored = self._score(X, labels)
-        return _predictions(scored, predict_seconds=time.perf_counter() - start)
+        return predictions_of(scored, predict_seconds=time.perf_counter() - start)
 
     def _score(self, X: Matrix, labels: Labels) -> Learned:
         """Return what `learn` would return of rows, if it were asked about each of them now."""
@@ -206,7 +204,7 @@ class EnsembleLearner:
         """Predict each raw row, then learn its label, as `learn` does; return the predictions."""
         start = time.perf_counter()
         learned = self.learn(X, labels, elapsed, ids, times)
-        return _predictions(learned, learn_seconds=time.perf_counter() - start)
+        return predictions_of(learned, learn_seconds=time.perf_counter() - start)
 
     def learn(
         self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
@@ -216,19 +214,18 @@ class EnsembleLearner:
         Rows that were observed are found by their ids; without ids, by their values. `times` are the times of the rows,
         by which observed rows expire.
         """
-        times = np.full(len(X), np.nan) if times is None else times
-        n = LABELS_PER_REVIEW - self.n_steps % LABELS_PER_REVIEW
-        if self._plan.rests_members and n < len(X):
-            first, rest = slice(0, n), slice(n, None)
-            parts = [
-                self.learn(X[part], labels[part], elapsed[part], None if ids is None else ids[part], times[part])
-                for part in (first, rest)
-            ]
-            return Learned(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        learned = self._learn_at_once(X, labels, elapsed, ids, times)
-        if self._plan.rests_members and self.n_steps % LABELS_PER_REVIEW == 0:
-            self._review_members()
-        return learned
+        if not self._plan.rests_members:
+            return self._learn_batch(X, labels, elapsed, ids, times)
+        parts, start = [], 0
+        while start < len(X):
+            stop = start + LABELS_PER_REVIEW - self.n_steps % LABELS_PER_REVIEW
+            part = slice(start, stop)
+            some_ids, some_times = (None if given is None else given[part] for given in (ids, times))
+            parts.append(self._learn_batch(X[part], labels[part], elapsed[part], some_ids, some_times))
+            if self.n_steps % LABELS_PER_REVIEW == 0:
+                self._review_members()
+            start = stop
+        return parts[0] if len(parts) == 1 else Learned(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _review_members(self) -> None:
         """Decide how often each member learns, by its weight."""
@@ -237,10 +234,13 @@ class EnsembleLearner:
             space.review(self.weights[start : start + space.n_members])
             start += space.n_members
 
-    def _learn_at_once(
-        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None, times: Vector
+    def _learn_batch(
+        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None, times: Vector | None
     ) -> Learned:
-        """Learn rows between two reviews of the members."""
+        """Learn rows as `learn` does, all of them with the members that learn now."""
+        if self.learns_in_one_call and labels[0] < self.n_classes:
+            return self._learn_in_one_call(X, labels, elapsed)
+        times = np.full(len(X), np.nan) if times is None else times
         matches = self._pending.match(X, ids, times)
         X = matches.observed_values(X)
         if labels[0] >= self.n_classes:
@@ -249,9 +249,70 @@ class EnsembleLearner:
         members = self._learn_features(features, X, labels, elapsed)
         return self._update_weights(members, labels, matches)
 
-    def _learn_features(self, features: list[Any], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
-        """Let all spaces and the column filters learn rows; return the members' probabilities before that."""
+    @property
+    def learns_in_one_call(self) -> bool:
+        """Whether one call of a kernel learns the next row with all parts but trees, if its class is known."""
+        return not self._has_custom_features and not len(self._pending)
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether there is a space of trees, which another kernel learns."""
+        return any(space.plan.has_trees for space in self.spaces)
+
+    def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
+        """Learn rows that were not observed; of several rows, the columns are updated before the rest."""
+        columns, asked, is_single = self._columns, self._asked, len(X) == 1
+        if is_single and asked is not None and asked[0] == X.tobytes():
+            features = asked[1]
+        else:
+            features = self._features(X, columns.prepare(X) if is_single else columns.update(X), learns=True)
+        self._asked = None
+        buffer, places = self._packed_arrays()
+        h, bounds, rates = learn_rows(
+            X,
+            labels,
+            elapsed,
+            _flat(self._learned_features(features, X, labels)),
+            buffer,
+            places,
+            *self.tracker.rows.arrays,
+            is_single,
+            columns._missing,
+            columns._count,
+            columns._mean,
+            columns._squares,
+            columns._is_binary,
+            columns._early,
+            columns._n_first_columns,
+            columns._standardises,
+            self._plan.counted_share,
+        )
+        return Learned(labels, h, bounds, rates)
+
+    def _packed_arrays(self) -> Packed:
+        """Return the arrays of all parts in one buffer; a copy of this learner has arrays of its own."""
+        if self._packed is None or self._packed[0] is not self:
+            parts = self.calibration, self.tracker, self.column_filters, self.spaces
+            arrays, (self.weights, self._scheme_weights) = pack_ensemble(
+                self.mistake_bound, [self.weights, self._scheme_weights], *parts
+            )
+            self._packed = self, arrays
+        return self._packed[1]
+
+    def acknowledge_alarm(self) -> None:
+        """Arm a raised alarm again, from the next row on; no-op if none is raised."""
+        self._packed = None
+        if self.tracker.alarm is not None:
+            self.tracker.alarm.acknowledge()
+
+    def _learned_features(self, features: list[Singles], X: Matrix, labels: Labels) -> list[Singles]:
+        """Let trees learn raw rows; return the features with which members learn: of trees, those before each row."""
         spaces = zip(self.spaces, features, strict=True)
+        return [space.learned_features(Psi, X, labels) for space, Psi in spaces]
+
+    def _learn_features(self, features: list[Singles], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
+        """Let all spaces and the column filters learn rows; return the members' probabilities before that."""
+        spaces = zip(self.spaces, self._learned_features(features, X, labels), strict=True)
         members = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in spaces]
         self.column_filters.update(X, labels, elapsed)
         return np.concatenate(members, axis=1)
@@ -280,7 +341,7 @@ class EnsembleLearner:
                     self.tracker.learn_rows(row.said, labels[part])
             losses = 1.0 - label_entries(h, labels[part])
             bounds[:], rates[:] = self.calibration.update(losses, self.n_classes)
-        self.mistake_bound.add_steps(learned.rates, label_entries(learned.h, labels))
+        self.mistake_bound.add_steps(learned.rates, 1.0 - label_entries(learned.h, labels))
         return learned
 
     def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels) -> None:
@@ -297,7 +358,7 @@ class EnsembleLearner:
         mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused, share)
         mix_and_reweigh(members, labels, self._scheme_weights[1], unused, share)
         mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused, share)
-        self.weights = self._scheme_shares @ self._scheme_weights
+        self.weights[:] = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
         """Predict raw rows and keep the predictions until their labels arrive.
@@ -325,11 +386,22 @@ class EnsembleLearner:
         said = self.tracker.state_rows(h, largest_entries(h))
         return [row_of(said, t) for t in range(len(h))]
 
-    def _features(self, X: Matrix, Z: Matrix) -> list[Any]:
-        """Return raw rows X, which are Z after their preparation, as each space takes them."""
-        return [space.represent(X, Z) for space in self.spaces]
+    def _features(self, X: Matrix, Z: Matrix, *, learns: bool = False) -> list[Singles]:
+        """Return the features of raw rows X, which are Z after their preparation, in each space.
 
-    def _member_probabilities(self, features: list[Any]) -> Vector:
+        If `learns`, those of trees are left out, since `_learned_features` computes them.
+        """
+        features: list[Singles] = []
+        for i, space in enumerate(self.spaces):
+            if learns and space.plan.has_trees:
+                features.append(NOTHING)
+            elif i > 0 and space.has_features_of(self.spaces[i - 1]):
+                features.append(features[-1])
+            else:
+                features.append(space.represent(X, Z))
+        return features
+
+    def _member_probabilities(self, features: list[Singles]) -> Vector:
         """Return the probabilities of all members for rows with these features, as (rows, members, classes)."""
         spaces = zip(self.spaces, features, strict=True)
         return np.concatenate([space.member_probabilities(Psi) for space, Psi in spaces], axis=1)
@@ -345,23 +417,20 @@ class EnsembleLearner:
         if said is not None:
             self.tracker.learn_rows(said, labels)
         self._learn_features(features, X, labels, elapsed)
-        self.mistake_bound.add_steps(np.ones(1), np.zeros(1), n_void=1)
+        self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Any]:
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
         """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
-        columns, asked = self._columns_to_update(), self._asked
-        Z = _prepared(columns, X, matches)
-        was_asked = asked is not None and asked[0] == X.tobytes() and matches.rows[0] is None
-        features = asked[1] if asked is not None and was_asked else self._features(X, Z)
+        columns = self._columns_to_update()
+        features = self._features(X, _prepared(columns, X, matches), learns=True)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features
 
     def _columns_to_update(self) -> RunningColumns:
         """Return the columns, or a copy of them if a custom feature map may yet reject a row."""
-        is_custom = any(space.has_custom_features for space in self.spaces)
-        return independent_copy(self._columns) if is_custom else self._columns
+        return independent_copy(self._columns) if self._has_custom_features else self._columns
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
@@ -391,11 +460,11 @@ class EnsembleLearner:
         )
         self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
         restore_parts(self._parts(), state)
-        self._asked = None
+        self._asked = self._packed = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes to pickle, which do not depend on what was asked."""
-        return self.__dict__ | {"_asked": None}
+        """Return the attributes to pickle: each array once, and nothing that depends on what was asked."""
+        return self.__dict__ | {"_asked": None, "_packed": None}
 
     def __setstate__(self, fields: dict[str, Any]) -> None:
         """Restore from a pickle; arrays are copied because a memory-mapped file is read-only."""
@@ -416,33 +485,15 @@ class EnsembleLearner:
         }
 
 
+def _flat(features: list[Singles]) -> Singles:
+    """Return the features of rows in each space one after the other."""
+    flat: Singles = np.concatenate([Psi.ravel() for Psi in features])
+    return flat
+
+
 def _prepared(columns: RunningColumns, X: Matrix, matches: Matches) -> Matrix:
     """Return the prepared rows, and update the columns; pending rows were prepared when they were observed."""
     Z = np.empty_like(X)
     for part, row in matches.parts():
         Z[part] = row.z if row is not None and row.has_prediction else columns.update(X[part])
     return Z
-
-
-def _predictions(learned: Learned, *, predict_seconds: float = 0.0, learn_seconds: float = 0.0) -> Predictions:
-    """Return rows with their predictions as a record."""
-    labels, h, bounds, rates = learned
-    n, n_classes = h.shape
-    statuses = np.full(n, Status.OK, dtype=object)
-    statuses[bounds > _guessing_error(n_classes)] = Status.LOOSE
-    return Predictions.with_bounds(
-        predicted=largest_entries(h) if n_classes else np.full(n, -1),
-        labels=labels,
-        probabilities=h,
-        bounds=bounds,
-        rates=rates,
-        statuses=statuses,
-        excesses=np.zeros(n),
-        predict_seconds=np.full(n, predict_seconds / n),
-        learn_seconds=np.full(n, learn_seconds / n),
-    )
-
-
-def _guessing_error(n_classes: int) -> float:
-    """Return the error of guessing; 0 before any class is known."""
-    return 1.0 - 1.0 / max(n_classes, 1)

@@ -1,7 +1,9 @@
 """A feature space with its store of instances and its members."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,6 +108,19 @@ class Space:
         )
         return copy_with(self, _members=copies)
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays, which may be replaced by others with the same values."""
+        return *self._store, *self._members, *self._filters, *self._workspace
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:
+        unread = iter(arrays)
+        self._store = RowStore(*islice(unread, len(self._store)))
+        self._members = Members(*islice(unread, len(self._members)))
+        self._filters = FilterBank(*islice(unread, len(self._filters)))
+        self._workspace = MemberWorkspace(*unread)
+
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions."""
         grown = ((0, 0), (0, n), (0, 0))
@@ -133,6 +148,10 @@ class Space:
         is_needed = weights > NEGLIGIBLE_WEIGHT
         is_needed[members.partner[is_needed & (members.partner >= 0)]] = True
         members.interval[:] = np.where(is_needed, 1, np.minimum(2 * members.interval, LONGEST_INTERVAL))
+
+    def has_features_of(self, other: "Space") -> bool:
+        """Return whether another space has the same feature map, so that features need not be computed twice."""
+        return self._features is other._features
 
     def check_can_grow(self) -> None:
         """Raise ConfigError if columns cannot be added because the feature map is a custom one."""
@@ -179,6 +198,10 @@ class Space:
         Psi = np.concatenate([checked_features(self._features.transform(z[None]), 1, d) for z in Z])
         singles: Singles = np.clip(Psi, -MAX_MAGNITUDE, MAX_MAGNITUDE).astype(np.float32)
         return singles
+
+    def learned_features(self, Psi: Singles, X: Matrix, labels: Labels) -> Singles:
+        """Return the features ψ with which members learn raw rows: the same, as this map does not learn."""
+        return Psi
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""

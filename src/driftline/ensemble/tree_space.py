@@ -1,15 +1,11 @@
 """The feature space of trees: members that learn from what two forests say about each row before its label."""
 
-from typing import Any
-
-import numpy as np
-
 from driftline.core.schema import Schema, nested_schema
 from driftline.core.state import copy_with, nested_state, state_of
 from driftline.ensemble.forest import Forest
 from driftline.ensemble.plan import SpacePlan
 from driftline.ensemble.space import Space
-from driftline.types import Labels, Matrix, Singles, State, Vector
+from driftline.types import Labels, Matrix, Singles, State
 
 
 class TreeSpace(Space):
@@ -32,6 +28,10 @@ class TreeSpace(Space):
         self._forest = Forest(n_columns, seed)
         super().__init__(plan, None, self._forest.n_features, seed)
 
+    def has_features_of(self, other: Space) -> bool:
+        """Return whether another space has the same features: none has."""
+        return False
+
     @property
     def has_custom_features(self) -> bool:
         """Whether the feature map is a custom one: it is not."""
@@ -52,18 +52,13 @@ class TreeSpace(Space):
         """Add n columns, whose values are missing in the rows so far."""
         self._forest.add_columns(n)
 
-    def represent(self, X: Matrix, Z: Matrix) -> Matrix:
-        """Return raw rows, as `member_probabilities` and `predict_then_learn` take them."""
-        return X
+    def represent(self, X: Matrix, Z: Matrix) -> Singles:
+        """Return the features of raw rows X; changes nothing."""
+        return self._forest.features(X)
 
-    def member_probabilities(self, rows: Matrix) -> Vector:
-        """Return the members' probabilities for raw rows, as (rows, members, classes); changes nothing."""
-        return super().member_probabilities(self._forest.features(rows))
-
-    def predict_then_learn(self, rows: Matrix, labels: Labels, elapsed: Vector) -> Vector:
-        """Learn raw rows in order; return the members' probabilities for each row before it was learned."""
-        pace = 1.0 / float(self._members.interval.min())
-        return super().predict_then_learn(self._forest.features_then_learn(rows, labels, pace), labels, elapsed)
+    def learned_features(self, Psi: Singles, X: Matrix, labels: Labels) -> Singles:
+        """Let the forests learn raw rows in order; return the features of each row before it was learned."""
+        return self._forest.features_then_learn(X, labels, pace=1.0 / float(self._members.interval.min()))
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""

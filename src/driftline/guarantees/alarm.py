@@ -237,6 +237,11 @@ class ErrorAlarm(ArrayState):
         add_rows(mistakes, self._counts, self._n_tested, self._levels, self._evidence, self._starts, self._target)
 
     @property
+    def target(self) -> AlarmTarget:
+        """What the tests compare with."""
+        return self._target
+
+    @property
     def _is_raised(self) -> bool:
         return bool(self._counts[RAISED] != NOT_RAISED)
 

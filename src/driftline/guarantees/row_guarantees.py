@@ -39,7 +39,7 @@ from driftline.kernels.thresholds import (
     NO_ROW,
     TRIAL,
 )
-from driftline.types import LabelArray, Labels, Matrix, State, Vector
+from driftline.types import Indices, LabelArray, Labels, Matrix, State, Vector
 
 FIRST_ERROR = 0.3
 """The error assumed before the first label."""
@@ -194,6 +194,11 @@ class RowGuarantees:
     def parts(self) -> TrackedState:
         """All that is kept; the arrays are parts of one buffer."""
         return unpacked(self._buffer, self._sizes)
+
+    @property
+    def arrays(self) -> tuple[Vector, Indices]:
+        """The buffer with all that is kept, and the sizes of its parts."""
+        return self._buffer, self._sizes
 
     @property
     def n_classes(self) -> int:

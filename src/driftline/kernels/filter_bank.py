@@ -4,9 +4,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from driftline._jit import inlined_kernel, inner_kernel, kernel
-from driftline.types import Labels, Matrix, Singles, Vector
+from driftline._jit import inlined_kernel, inner_kernel, kernel, pasted_kernel
+from driftline.kernels.packing import matrix_at, stack_at, vector_at
+from driftline.kernels.representation import MAX_MAGNITUDE
+from driftline.types import Indices, Labels, Matrix, Singles, Vector
 
 LOG_WEIGHT_DISCOUNT = 0.98
 """Factor of the logarithm of a filter's weight from one row of a class to the next: old errors are forgotten."""
@@ -50,6 +53,24 @@ class FilterBank(NamedTuple):
     """(c,): running mean of the time between them."""
     mean_inverse_squared_gap: Vector
     """(c,): running mean of 1/gap², which enters the variance of the rate: one measured over a short time is noisy."""
+
+
+@pasted_kernel
+def filters_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> FilterBank:
+    """Return the filters whose arrays are the ones from number k on in a buffer."""
+    return FilterBank(
+        gains=matrix_at(buffer, places, k, np.float64),
+        level=stack_at(buffer, places, k + 1, np.float64),
+        rate=stack_at(buffer, places, k + 2, np.float64),
+        log_weight=stack_at(buffer, places, k + 3, np.float64),
+        weight=stack_at(buffer, places, k + 4, np.float64),
+        variance=matrix_at(buffer, places, k + 5, np.float64),
+        largest=matrix_at(buffer, places, k + 6, np.float64),
+        n_rows=vector_at(buffer, places, k + 7, np.float64),
+        age=vector_at(buffer, places, k + 8, np.float64),
+        mean_gap=vector_at(buffer, places, k + 9, np.float64),
+        mean_inverse_squared_gap=vector_at(buffer, places, k + 10, np.float64),
+    )
 
 
 @inlined_kernel
@@ -148,9 +169,27 @@ def update_filters(
     bank.age[y] = 0.0
 
 
-@kernel
-def update_filters_by_rows(X: Matrix, labels: Labels, elapsed: Vector, bank: FilterBank, centres: Matrix) -> None:
-    """Update the filters by all rows, in order; `centres` is overwritten by forecasts."""
-    for t in range(labels.size):
+@inner_kernel
+def track_columns(
+    X: Matrix, labels: Labels, elapsed: Vector, origin: Vector, bank: FilterBank, shifted: Matrix, centres: Matrix
+) -> None:
+    """Update the filters of raw columns by all rows, in order.
+
+    The first value of a column becomes its origin, which is subtracted from all values, so that a large offset costs no
+    precision. Values are in double precision, because the first value may be far from all others. Overwrites `shifted`,
+    of the shape of X, and `centres`, with a row for each class.
+    """
+    for t in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if np.isnan(origin[j]) and not np.isnan(X[t, j]):
+                origin[j] = min(max(X[t, j], -MAX_MAGNITUDE), MAX_MAGNITUDE)
+            x = X[t, j] - origin[j]
+            shifted[t, j] = x if np.isnan(x) else min(max(x, -MAX_MAGNITUDE), MAX_MAGNITUDE)
         forecast(bank, labels[t], elapsed[t], centres)
-        update_filters(bank, X, t, labels[t], elapsed[t], centres)
+        update_filters(bank, shifted, t, labels[t], elapsed[t], centres)
+
+
+@kernel
+def track_columns_of(X: Matrix, labels: Labels, elapsed: Vector, origin: Vector, bank: FilterBank) -> None:
+    """Do what `track_columns` does, called from Python."""
+    track_columns(X, labels, elapsed, origin, bank, np.empty(X.shape), np.empty(bank.variance.shape))

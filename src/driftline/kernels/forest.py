@@ -72,9 +72,7 @@ def set_shares(trees: Trees, values: Singles, row: int, shares: Vector) -> None:
 
 
 @inner_kernel
-def set_features(
-    recent: Trees, long: Trees, values: Singles, row: int, shares: Matrix, Psi: Singles, t: int
-) -> None:
+def set_features(recent: Trees, long: Trees, values: Singles, row: int, shares: Matrix, Psi: Singles, t: int) -> None:
     """Set ψ_t = [1/2, r_y - 1/c, l_y - 1/c for each class y] with the shares r and l of the two forests for a row."""
     c = shares.shape[1]
     set_shares(recent, values, row, shares[0])

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from driftline._jit import inner_kernel
+from driftline._jit import inner_kernel, pasted_kernel
+from driftline.kernels.packing import matrix_at, stack_at, vector_at
 from driftline.types import Indices, Labels, Matrix, Singles, Vector
 
 N_RULES = 4
@@ -101,6 +102,46 @@ class MemberWorkspace(NamedTuple):
     """(c, c): scores of the centres: entry (y, k) is score y of centre k."""
     centres: Singles
     """(c, d): forecast class means."""
+
+
+@pasted_kernel
+def members_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> Members:
+    """Return the members whose arrays are the ones from number k on in a buffer."""
+    return Members(
+        gain=vector_at(buffer, places, k, np.float64),
+        average_gain=vector_at(buffer, places, k + 1, np.float64),
+        width=vector_at(buffer, places, k + 2, np.float64),
+        reach=vector_at(buffer, places, k + 3, np.int64),
+        age_quantiles=matrix_at(buffer, places, k + 4, np.float64),
+        partner=vector_at(buffer, places, k + 5, np.int64),
+        interval=vector_at(buffer, places, k + 6, np.int64),
+        mu=stack_at(buffer, places, k + 7, np.float32),
+        average=stack_at(buffer, places, k + 8, np.float32),
+        sums=stack_at(buffer, places, k + 9, np.float32),
+        squares=stack_at(buffer, places, k + 10, np.float32),
+        mass=matrix_at(buffer, places, k + 11, np.float64),
+        n_since_cut=vector_at(buffer, places, k + 12, np.int64),
+        partner_lead=vector_at(buffer, places, k + 13, np.float64),
+        loss=matrix_at(buffer, places, k + 14, np.float64),
+        margin=matrix_at(buffer, places, k + 15, np.float64),
+        n_halvings=vector_at(buffer, places, k + 16, np.int64),
+        n_cuts=vector_at(buffer, places, k + 17, np.int64),
+    )
+
+
+@pasted_kernel
+def workspace_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> MemberWorkspace:
+    """Return the workspace whose arrays are the ones from number k on in a buffer."""
+    return MemberWorkspace(
+        gradient=matrix_at(buffer, places, k, np.float32),
+        lam=matrix_at(buffer, places, k + 1, np.float32),
+        scores=vector_at(buffer, places, k + 2, np.float32),
+        order=vector_at(buffer, places, k + 3, np.int64),
+        losses=vector_at(buffer, places, k + 4, np.float64),
+        centre_factors=matrix_at(buffer, places, k + 5, np.float32),
+        centre_scores=matrix_at(buffer, places, k + 6, np.float32),
+        centres=matrix_at(buffer, places, k + 7, np.float32),
+    )
 
 
 @inner_kernel

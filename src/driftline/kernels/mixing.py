@@ -67,15 +67,22 @@ def mix_and_reweigh(h_members: Vector, labels: Labels, weights: Vector, h: Matri
             weights[m] = (1.0 - FIXED_SHARE) * weights[m] / total + FIXED_SHARE / n_members
 
 
+@inlined_kernel
+def largest_entry(h: Matrix, t: int) -> int:
+    """Return the position of the largest probability of row t, the first among equal ones."""
+    position = 0
+    for y in range(1, h.shape[1]):
+        if h[t, y] > h[t, position]:
+            position = y
+    return position
+
+
 @kernel
 def largest_entries(h: Matrix) -> Labels:
     """Return the position of the largest probability of each row, the first among equal ones."""
-    n, c = h.shape
-    positions = np.zeros(n, np.int64)
-    for t in range(n):
-        for y in range(1, c):
-            if h[t, y] > h[t, positions[t]]:
-                positions[t] = y
+    positions = np.empty(len(h), np.int64)
+    for t in range(len(h)):
+        positions[t] = largest_entry(h, t)
     return positions
 
 

@@ -127,7 +127,7 @@ def purity(
         n_first += work.first[y]
         first += work.first[y] * work.first[y]
         second += other * other
-    if n_first == 0.0 or n_first == n:
+    if not 0.0 < n_first < n:
         return -1.0
     return first / n_first + second / (n - n_first)
 

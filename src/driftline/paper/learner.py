@@ -1,7 +1,6 @@
 """The algorithm of the paper: predict with the current rule, track with the label, solve for the next rule."""
 
 import time
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,7 +118,7 @@ class PaperLearner:
         return copy_with(
             self,  # the rule and the uncertainty set are replaced, never changed
             _columns=independent_copy(self._columns),
-            mistake_bound=replace(self.mistake_bound),
+            mistake_bound=independent_copy(self.mistake_bound),
             calibration=independent_copy(self.calibration),
         )
 

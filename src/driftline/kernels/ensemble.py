@@ -1,0 +1,234 @@
+"""One kernel that learns rows with all parts of an ensemble, so that Ctrl-C cannot come in between."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftline._jit import inner_kernel, kernel
+from driftline.kernels.alarm import AlarmTarget, add_rows
+from driftline.kernels.calibration import CalibrationTarget, calibrate
+from driftline.kernels.filter_bank import FilterBank, filters_at, track_columns
+from driftline.kernels.member_state import Members, MemberWorkspace, RowStore, members_at, workspace_at
+from driftline.kernels.members import learn_rows_of_space, predict_row
+from driftline.kernels.mistake_sums import add_steps
+from driftline.kernels.mixing import largest_entry, mix_and_reweigh, mix_row
+from driftline.kernels.packing import SHAPE, matrix_at, stack_at, vector_at
+from driftline.kernels.representation import fill_and_scale
+from driftline.kernels.row_counts import count_rows
+from driftline.kernels.statements import learn_at_once
+from driftline.types import Indices, Labels, Matrix, Singles, Vector
+
+TARGETS, SUMS, WEIGHTS, SCHEME_WEIGHTS, CALIBRATION = range(5)
+COUNTS = CALIBRATION + 3
+ALARM = COUNTS + 5
+COLUMN_FILTERS = ALARM + 5
+FIRST_SPACE = COLUMN_FILTERS + 1 + len(FilterBank._fields)
+"""Numbers of the arrays in the buffer: what is aimed at, sums, weights, then the first array of each part."""
+MEMBERS = len(RowStore._fields)
+FILTERS = MEMBERS + len(Members._fields)
+WORKSPACE = FILTERS + len(FilterBank._fields)
+N_SPACE_ARRAYS = WORKSPACE + len(MemberWorkspace._fields)
+"""Numbers of the arrays of a space, counted from its first one; its store begins them."""
+
+
+@inner_kernel
+def learn_spaces(
+    features: Singles,
+    labels: Labels,
+    elapsed: Vector,
+    h: Vector,
+    own: Vector,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+) -> None:
+    """Learn rows with all spaces; set h to the probabilities of all members for each row before it was learned.
+
+    `own` has as many entries as h, and is overwritten.
+    """
+    n, c, start, m = labels.size, h.shape[2], 0, 0
+    for first in range(FIRST_SPACE, len(places), N_SPACE_ARRAYS):
+        store = RowStore(
+            rows=matrix_at(buffer, places, first, np.float32),
+            labels=vector_at(buffer, places, first + 1, np.int64),
+            n_seen=vector_at(buffer, places, first + 2, np.int64),
+            mean_squared_norm=vector_at(buffer, places, first + 3, np.float64),
+            random_state=vector_at(buffer, places, first + 4, np.uint64),
+        )
+        members = members_at(buffer, places, first + MEMBERS)
+        bank, work = filters_at(buffer, places, first + FILTERS), workspace_at(buffer, places, first + WORKSPACE)
+        n_members, d = members.gain.size, store.rows.shape[1]
+        Psi, said = features[start : start + n * d].reshape(n, d), own[: n * n_members * c].reshape(n, n_members, c)
+        learn_rows_of_space(Psi, labels, elapsed, said, store, members, bank, work)
+        for t in range(n):
+            for k in range(n_members):
+                for y in range(c):
+                    h[t, m + k, y] = said[t, k, y]
+        start += n * d
+        m += n_members
+
+
+@inner_kernel
+def mix_members(
+    members: Vector,
+    labels: Labels,
+    h: Matrix,
+    predicted: Labels,
+    losses: Vector,
+    counted_share: float,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+) -> None:
+    """Set h to the mixture, and predictions and expected mistakes accordingly; update the weights by the labels."""
+    weights = vector_at(buffer, places, WEIGHTS, np.float64)
+    scheme_weights = matrix_at(buffer, places, SCHEME_WEIGHTS, np.float64)
+    mix_and_reweigh(members, labels, weights, h, counted_share)
+    for m in range(weights.size):
+        scheme_weights[0, m] = scheme_weights[1, m] = weights[m]
+    for t in range(labels.size):
+        predicted[t] = largest_entry(h, t)
+        losses[t] = 1.0 - h[t, labels[t]]
+
+
+@inner_kernel
+def update_bounds(
+    predicted: Labels,
+    labels: Labels,
+    losses: Vector,
+    mistakes: Labels,
+    bounds: Vector,
+    rates: Vector,
+    guessing: float,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+) -> None:
+    """Set both bounds to what they were before each row; update them, the counts, the alarm and the sums by the labels.
+
+    `mistakes` has an entry for each row, and is overwritten.
+    """
+    count_rows(
+        predicted,
+        labels,
+        vector_at(buffer, places, COUNTS, np.int64),
+        matrix_at(buffer, places, COUNTS + 1, np.int64),
+        matrix_at(buffer, places, COUNTS + 2, np.int64),
+        matrix_at(buffer, places, COUNTS + 3, np.int64),
+        vector_at(buffer, places, COUNTS + 4, np.int64),
+    )
+    targets, alarm_counts = vector_at(buffer, places, TARGETS, np.float64), vector_at(buffer, places, ALARM, np.int64)
+    for t in range(labels.size):
+        mistakes[t] = 1 if predicted[t] != labels[t] else 0
+    if alarm_counts.size > 0:
+        add_rows(
+            mistakes,
+            alarm_counts,
+            vector_at(buffer, places, ALARM + 1, np.int64),
+            vector_at(buffer, places, ALARM + 2, np.float64),
+            stack_at(buffer, places, ALARM + 3, np.float64),
+            stack_at(buffer, places, ALARM + 4, np.int64),
+            AlarmTarget(targets[2], (targets[3], targets[4]), targets[5]),
+        )
+    calibrate(
+        losses,
+        bounds,
+        rates,
+        vector_at(buffer, places, CALIBRATION, np.float64),
+        matrix_at(buffer, places, CALIBRATION + 1, np.float64),
+        matrix_at(buffer, places, CALIBRATION + 2, np.float64),
+        CalibrationTarget(targets[0], targets[1]),
+        guessing,
+    )
+    add_steps(vector_at(buffer, places, SUMS, np.float64), rates, losses)
+
+
+@inner_kernel
+def learn_columns(
+    X: Matrix,
+    labels: Labels,
+    elapsed: Vector,
+    shifted: Matrix,
+    centres: Matrix,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+) -> None:
+    """Update the filters of the raw columns by rows; overwrites `shifted` and `centres`."""
+    origin = vector_at(buffer, places, COLUMN_FILTERS, np.float64)
+    track_columns(X, labels, elapsed, origin, filters_at(buffer, places, COLUMN_FILTERS + 1), shifted, centres)
+
+
+@kernel
+def learn_rows(
+    X: Matrix,
+    labels: Labels,
+    elapsed: Vector,
+    features: Singles,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+    statements: Vector,
+    sizes: Indices,
+    updates_columns: bool,
+    missing: Vector,
+    count: Vector,
+    mean: Vector,
+    squares: Vector,
+    is_binary: Vector,
+    early: Matrix,
+    n_first: int,
+    standardises: bool,
+    counted_share: float,
+) -> tuple[Matrix, Vector, Vector]:
+    """Learn raw rows with all parts; return the mixture and both bounds as they were before each row.
+
+    `features` are those of all rows in the first space, then those in the next space, and so on. `statements` and
+    `sizes` are what is said of rows, as `driftline.kernels.statements` keeps it; `counted_share` is that of
+    `driftline.kernels.mixing.mix_and_reweigh`.
+    """
+    if updates_columns:
+        _, n_missing = fill_and_scale(X, count, mean, squares, is_binary, early, n_first, standardises, True)
+        missing[0] += n_missing
+    n, n_members, c = len(X), places[WEIGHTS, SHAPE], sizes[4]
+    members = np.empty((n, n_members, c))
+    learn_spaces(features, labels, elapsed, members, np.empty(members.size), buffer, places)
+    learn_columns(X, labels, elapsed, np.empty(X.shape), np.empty((c, X.shape[1])), buffer, places)
+    h, predicted, losses = np.empty((n, c)), np.empty(n, np.int64), np.empty(n)
+    mix_members(members, labels, h, predicted, losses, counted_share, buffer, places)
+    learn_at_once(h, predicted, labels, statements, sizes)
+    bounds, rates = np.empty(n), np.empty(n)
+    update_bounds(predicted, labels, losses, np.empty(n, np.int64), bounds, rates, 1.0 - 1.0 / c, buffer, places)
+    return h, bounds, rates
+
+
+@inner_kernel
+def predict_with_spaces(
+    features: Singles,
+    h: Matrix,
+    members: Vector,
+    own: Vector,
+    scores: Singles,
+    order: Indices,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+) -> None:
+    """Set h to the mixture of the probabilities of all members for each row; overwrites the four arrays after it."""
+    (n, c), start, m = h.shape, 0, 0
+    for first in range(FIRST_SPACE, len(places), N_SPACE_ARRAYS):
+        of_space = members_at(buffer, places, first + MEMBERS)
+        n_members, _, d = of_space.average.shape
+        Psi, said = features[start : start + n * d].reshape(n, d), own[: n * n_members * c].reshape(n, n_members, c)
+        for t in range(n):
+            predict_row(Psi, t, of_space.average, of_space.n_halvings, scores, order, said)
+            for k in range(n_members):
+                for y in range(c):
+                    members[t, m + k, y] = said[t, k, y]
+        start += n * d
+        m += n_members
+    weights = vector_at(buffer, places, WEIGHTS, np.float64)
+    for t in range(n):
+        mix_row(members, t, weights, h)
+
+
+@kernel
+def predict_rows(features: Singles, n: int, c: int, buffer: NDArray[np.uint8], places: Indices) -> Matrix:
+    """Return the mixture for n rows; `features` are as in `learn_rows`."""
+    members, h = np.empty((n, places[WEIGHTS, SHAPE], c)), np.empty((n, c))
+    scores, order = np.empty(c, np.float32), np.empty(c, np.int64)
+    predict_with_spaces(features, h, members, np.empty(members.size), scores, order, buffer, places)
+    return h
