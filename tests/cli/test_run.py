@@ -329,3 +329,45 @@ def test_a_loop_of_links_is_replaced_by_what_is_written(folder, command):
     os.symlink("loop", "loop")
     assert command("run", "my.csv", *LINEAR, "--json", "loop").code == 0
     assert json.loads((folder / "loop").read_text())["n_rows"] == 300
+
+
+def write_runs():
+    """Write a stream whose label comes in runs of six, and whose column says nothing."""
+    values = np.random.default_rng(0).normal(size=300)
+    rows = [f"{value:.3f},{'ab'[t // 6 % 2]}" for t, value in enumerate(values)]
+    with open("runs.csv", "w") as file:
+        file.write("\n".join(["heat,class", *rows]))
+
+
+def test_a_run_says_if_repeating_the_last_label_is_better_and_how_to_use_it(folder, command):
+    write_runs()
+    left = command("run", "runs.csv", *LINEAR)
+    summary = evaluate(create("amrc-linear"), open_stream("runs.csv", "class"), progress=False).summary
+    hint = (
+        f"Repeating the last known label would have been wrong in {summary.last_label_error:.2%} of the rows, less "
+        f"often than amrc-linear ({summary.error:.2%}); AMRC(label_memory=True), or --label-memory on the command line"
+    )
+    assert " ".join(left.out.split()).count(hint) == 1
+    assert max(map(len, left.out.splitlines())) <= 100
+    compared = command("compare", "runs.csv", "--label", "class", "--models", "amrc-linear,majority")
+    assert "Repeating the last known label" in compared.out
+    compared = command("compare", "runs.csv", "--label", "class", "--models", "amrc-linear,no-change")
+    assert "Repeating the last known label" not in compared.out
+
+
+def test_the_last_labels_are_used_if_asked_for(folder, command):
+    write_runs()
+    for options in (["--label-memory"], ["--set", "label_memory=true"]):
+        record = json.loads(command("run", "runs.csv", *LINEAR, *options, "--json", "-").out)
+        assert record["parameters"]["label_memory"] is record["label_memory"] is True
+        assert record["error"] < 0.25
+    record = json.loads(command("run", "runs.csv", *LINEAR, "--json", "-").out)
+    assert record["label_memory"] is False
+    assert record["error"] > 0.25
+    assert record["last_label_error"] == 50 / 300
+
+
+def test_label_memory_needs_a_classifier_that_has_it(folder, command):
+    left = command("run", "my.csv", "--label", "class", "--model", "majority", "--label-memory")
+    assert left.code == 2
+    assert "--label-memory needs a classifier that has this parameter, such as amrc; got majority" in left.err

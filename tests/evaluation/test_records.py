@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from driftline import CheckpointError, DataError, MissingExtraError, Status
 from driftline.evaluation import read_records, records
 from driftline.evaluation.guarantee_record import StatedRows
+from driftline.evaluation.label_baselines import LabelPredictions
 from driftline.evaluation.records import METADATA, RecordWriter, list_record_files
 from driftline.types import Block
 from helpers.predictions import predictions_with_bounds
@@ -24,7 +25,8 @@ def block_of(steps, label_of=lambda step: step % 3):
     statuses = np.array([None if step % 2 == 0 else Status.OK for step in steps], dtype=object)
     answers = predictions_with_bounds(labels, numbers / 1e6, bounds, statuses=statuses)
     block = Block(np.zeros((n, 1)), labels, np.full(n, np.nan))
-    return block, answers, np.zeros(n, np.int64), StatedRows.nothing(n)
+    repeated = LabelPredictions([None] * n, [None] * n)
+    return block, answers, np.zeros(n, np.int64), StatedRows.nothing(n), repeated
 
 
 @settings(max_examples=20)
@@ -113,7 +115,7 @@ def test_records_of_version_1_are_read(tmp_path):
     writer.add(*block_of(range(4)))
     writer.flush()
     (file,) = list_record_files(tmp_path / "records")
-    old = parquet.read_table(file.path).drop_columns(list(STATED))
+    old = parquet.read_table(file.path).drop_columns([*STATED, "last_label", "majority_label"])
     parquet.write_table(old.replace_schema_metadata({METADATA: b'{"version": 1}'}), file.path)
     assert read_records(tmp_path).equals(old)
 

@@ -51,6 +51,7 @@ BY_CLASS = Guarantees(({0: 0.1, 1: 0.3}, 0.2), (0.9, 0.6), tolerated=0.5, per_cl
 KINDS_OF_MODELS = {
     "amrc": lambda: AMRC(features="linear"),
     "amrc-by-class": lambda: AMRC(features="linear", guarantees=BY_CLASS),
+    "amrc-labels": lambda: AMRC(features="linear", label_memory=True),
     "amrc-fourier": lambda: AMRC(n_components=3, deterministic=False),
     "paper": lambda: PaperAMRC(n_components=3, scaling="running", **QUICK),
     "paper-file": lambda: PaperAMRC(features="linear", scaling="file", order=2, label_variance="sample", **QUICK),
@@ -67,6 +68,7 @@ def begun_models():
     for name, model in models.items():
         model.partial_fit(X, y, timestamps=np.arange(60.0) if name in ("amrc", "paper") else None)
     models["amrc"].add_columns(1).observe(np.pad(X[:4], ((0, 0), (0, 1)), constant_values=np.nan))
+    models["amrc-labels"].observe(X[:4])
     models["amrc-by-class"].observe(X[:4], ids=["a", "b", 3, 4.5])
     return models
 

@@ -31,12 +31,16 @@ def fourier(**changes):
     return AMRC(**{"n_components": 5} | changes)
 
 
+def remembering(**changes):
+    return linear(**{"label_memory": True} | changes)
+
+
 def baseline(name):
     kind = getattr(baselines, name)
     return kind(**{key: value for key, value in SMALL.items() if key in kind().get_params()})
 
 
-KINDS = {"paper": paper, "widened": widened, "linear": linear, "fourier": fourier}
+KINDS = {"paper": paper, "widened": widened, "linear": linear, "fourier": fourier, "remembering": remembering}
 """Quick estimators, for tests that apply to all of them."""
 
 

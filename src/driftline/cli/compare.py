@@ -15,6 +15,7 @@ from driftline.cli.run import check_classes, check_report, run_record, write_out
 from driftline.cli.source import ReadOptions, open_source, readable_again
 from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation import Comparison, compare, evaluate
+from driftline.evaluation.summary_table import label_hint
 from driftline.guarantees import Guarantees
 from driftline.report import ReportEntry
 from driftline.report.formatting import format_mean_bound
@@ -103,6 +104,8 @@ def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
             f"{summary.rows_per_second:,.0f}",
         )
     console.print(table)
+    for hint in label_hint(summaries[ranked[0].name], ranked[0].name):
+        console.print(hint)
 
 
 def _behind(place: Comparison) -> str:

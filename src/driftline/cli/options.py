@@ -135,6 +135,13 @@ Limit = Annotated[
     typer.Option("--limit", metavar="ROWS", min=1, help="Stop after this number of rows.", show_default=False),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers of a classifier.")]
+LabelMemory = Annotated[
+    bool,
+    typer.Option(
+        "--label-memory",
+        help="Also predict with the last labels, for labels that come in runs (parameter label_memory of amrc).",
+    ),
+]
 ErrorLevel = Annotated[
     float | None,
     typer.Option(

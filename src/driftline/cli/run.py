@@ -28,6 +28,7 @@ from driftline.cli.output import (
 from driftline.cli.source import ReadOptions, open_source
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import evaluate
+from driftline.evaluation.summary_table import summary_table
 from driftline.guarantees import Guarantees
 from driftline.registry import describe
 from driftline.report import ReportEntry, summary_sentences, to_html
@@ -48,6 +49,7 @@ def run_stream(
     limit: int | None,
     seed: int,
     guarantees: Guarantees | None,
+    label_memory: bool,
     report: Path | None,
     save: Path | None,
     json: Path | None,
@@ -58,7 +60,9 @@ def run_stream(
     check_outputs([source], report=report, save=save, json=json)
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
-    model = create_model(name, guarantees, {"random_state": seed} | parse_parameters(parameters))
+    model = create_model(
+        name, guarantees, {"random_state": seed} | _parameters(name, parameters, label_memory=label_memory)
+    )
     if save is not None and not describe(name).is_ours:
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
@@ -107,6 +111,16 @@ def parse_parameters(assignments: Sequence[str]) -> dict[str, Any]:
         except (ValueError, RecursionError):
             values[name] = value
     return values
+
+
+def _parameters(name: str, assignments: Sequence[str], *, label_memory: bool) -> dict[str, Any]:
+    """Return the parameters of a classifier, given by --set and --label-memory."""
+    given = parse_parameters(assignments)
+    if not label_memory:
+        return given
+    if "label_memory" not in describe(name).parameters:
+        raise ConfigError(f"--label-memory needs a classifier that has this parameter, such as amrc; got {name}")
+    return given | {"label_memory": True}
 
 
 def check_classes(entry: ReportEntry, label: str | None) -> None:
@@ -166,4 +180,4 @@ def _show(entry: ReportEntry) -> None:
     for sentence in summary_sentences([entry]):
         console.print(wrapped(sentence, min(console.width, 100), 0))
     console.print()
-    console.print(str(entry.summary))
+    console.print(summary_table(entry.summary))

@@ -32,6 +32,8 @@ def warm_up(*, quiet: bool) -> None:
         for name in wanted:
             for n_classes in (2, 3):
                 _use_all_methods(create(name), n_classes)
+                if "label_memory" in describe(name).parameters:
+                    _use_all_methods(create(name, label_memory=True), n_classes)
                 _check_saved()
             bar.advance(1, name)
     if not quiet:

@@ -10,6 +10,7 @@ from driftline.core.columns import RunningColumns
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.forest import n_bytes_of_forest
+from driftline.ensemble.label_members import N_PENDING, LabelMembers, n_bytes_of_labels
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
 from driftline.ensemble.plan import EnsemblePlan, SpacePlan
@@ -37,14 +38,17 @@ def assemble_ensemble(parameters: Mapping[str, Any], plan: EnsemblePlan, n_colum
     n_members = sum(space.n_members for space in spaces)
     guarantees = checked_guarantees(parameters["guarantees"])
     expiry = parameters["expire_after_labels"], parameters["expire_after_time"]
-    pending = PendingRows(n_columns, n_members, guarantees, *expiry)
+    labels = LabelMembers() if parameters["label_memory"] else None
+    pending = PendingRows(n_columns, n_members, guarantees, *expiry, N_PENDING if labels else 0)
     tracker = GuaranteeTracker(guarantees)
-    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"], plan)
+    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"], plan, labels)
 
 
-def n_bytes_of_ensemble(plan: EnsemblePlan, n_columns: int, n_components: int, n_classes: int) -> int:
+def n_bytes_of_ensemble(
+    plan: EnsemblePlan, n_columns: int, n_components: int, n_classes: int, *, label_memory: bool
+) -> int:
     """Return about how much memory a learner takes: its stores, the weights of its members, filters and directions."""
-    total = 0
+    total = n_bytes_of_labels(n_classes) if label_memory else 0
     for space in plan.spaces:
         n_directions = n_components if space.scale > 0.0 else 0
         n_features = 1 + (2 * n_classes if space.has_trees else n_columns + 2 * n_directions)

@@ -13,6 +13,7 @@ from driftline.core.features import FeatureMap, is_feature_map
 from driftline.core.state import independent_copy
 from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemble
 from driftline.ensemble.drift import drift_table
+from driftline.ensemble.label_members import GAINS, SPACE
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import EnsemblePlan, default_plan, first_plan
 from driftline.errors import ConfigError, DataError, MissingExtraError
@@ -72,6 +73,13 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     deterministic : bool, default=True
         Whether `predict` returns the most probable label or draws one from the randomised rule, to which
         the bounds apply. (The deterministic rule errs at most twice as often.)
+    label_memory : bool, default=False
+        Whether predictions also depend on the last labels learned, for labels that come in runs or follow each other
+        in some order. There are then three more members: one combines what the others say with how often each label
+        followed the last one, one predicts the last label, and one the most frequent label so far. That which made the
+        fewest mistakes is used: the mixture of the others, or one of these. All rows of a batch are predicted with the
+        same last labels, those learned before the batch. So do not use it if rows are predicted far ahead of their
+        labels, unless such labels still say something about the next.
     expire_after_labels : int, default=100000
         Number of labels after which an observed row is given up: if so many other labels have been learned since it
         was observed, its own no longer counts as late, but as that of a row that was not observed.
@@ -108,7 +116,9 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         mistakes than guessing makes.
     members_ : structured ndarray
         The members: feature space, gain (0 for a memory that grows until it is cut), weight in the mixture, model
-        bound, and number of times that the memory was cut.
+        bound, and number of times that the memory was cut. With `label_memory`, the last three are those of the space
+        "labels": the combination, the last label (gain 1) and the most frequent label (gain 0). One of them has weight
+        1, or none has any.
     alarm_ : Alarm or None
         The raised alarm, with the columns that move; None if the error has not risen.
     n_waiting_ : int
@@ -155,6 +165,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         coverage: float = 0.95,
         guarantees: Guarantees | None = None,
         deterministic: bool = True,
+        label_memory: bool = False,
         expire_after_labels: int = 100_000,
         expire_after_time: float | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -166,6 +177,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self.coverage = coverage
         self.guarantees = guarantees
         self.deterministic = deterministic
+        self.label_memory = label_memory
         self.expire_after_labels = expire_after_labels
         self.expire_after_time = expire_after_time
         self.random_state = random_state
@@ -237,6 +249,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         """The members, with their weights and bounds."""
         learner = self._ensemble
         planned = [(space.plan.name, member.gain) for space in learner.spaces for member in space.plan.members]
+        if learner.labels is not None:
+            planned += [(SPACE, gain) for gain in GAINS]
         names, gains = zip(*planned, strict=True)
         kinds = [
             ("space", f"<U{max(map(len, names))}"),
@@ -246,9 +260,10 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
             ("cuts", int),
         ]
         table = np.zeros(len(planned), dtype=kinds)
-        table["space"], table["gain"], table["weight"] = names, gains, learner.weights
+        table["space"], table["gain"], table["weight"] = names, gains, learner.member_weights
         table["bound"] = learner.member_bounds
-        table["cuts"] = np.concatenate([space.n_cuts for space in learner.spaces])
+        cuts = np.concatenate([space.n_cuts for space in learner.spaces])
+        table["cuts"][: len(cuts)] = cuts
         return table
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None, ids: Any = None) -> Self:
@@ -511,6 +526,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
             "order": order,
             "coverage": real_number("coverage", given["coverage"], above=0.5, below=1.0),
             "deterministic": flag("deterministic", given["deterministic"]),
+            "label_memory": flag("label_memory", given["label_memory"]),
             "expire_after_labels": whole_number("expire_after_labels", given["expire_after_labels"], at_least=1),
             "expire_after_time": None
             if time is None
@@ -534,7 +550,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     def _n_bytes(self, parameters: Mapping[str, Any], n_columns: int, n_classes: int) -> int:
         plan = self._plan(parameters, n_columns)
         n_components = 0 if is_feature_map(parameters["features"]) else parameters["n_components"]
-        return n_bytes_of_ensemble(plan, n_columns, n_components, n_classes)
+        label_memory = parameters["label_memory"]
+        return n_bytes_of_ensemble(plan, n_columns, n_components, n_classes, label_memory=label_memory)
 
     def _plan(self, parameters: Mapping[str, Any], n_columns: int) -> EnsemblePlan:
         features, fits = parameters["features"], n_columns <= parameters["n_components"]

@@ -12,6 +12,7 @@ from driftline.core.columns import RunningColumns
 from driftline.core.schema import Schema, nested_schema, probabilities, whole_numbers
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.label_members import LabelMembers
 from driftline.ensemble.learned_rows import Learned, guessing_error, predictions_of
 from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
@@ -34,6 +35,7 @@ class EnsembleLearner:
     """The learner of `AMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
+              (with label memory, h(·|x) and the last labels ─ choice ▶ the probabilities that are used)
     learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound, guarantees
 
     Parameters
@@ -52,6 +54,8 @@ class EnsembleLearner:
         Share of steps at which the calibrated bound should hold.
     plan : EnsemblePlan
         The plan of the ensemble.
+    labels : LabelMembers or None, default=None
+        The members that know the last labels; None if there are none.
     """
 
     def __init__(
@@ -63,9 +67,11 @@ class EnsembleLearner:
         tracker: GuaranteeTracker,
         coverage: float,
         plan: EnsemblePlan,
+        labels: LabelMembers | None = None,
     ) -> None:
         self._plan = plan
         self._columns = columns
+        self.labels = labels
         self.column_filters = column_filters
         self.spaces = spaces
         self.mistake_bound = MistakeBound()
@@ -106,13 +112,23 @@ class EnsembleLearner:
     @property
     def member_bounds(self) -> Vector:
         """The model bound of each member."""
-        return np.concatenate([space.bounds for space in self.spaces])
+        of_labels = [] if self.labels is None else [self.labels.bounds]
+        return np.concatenate([space.bounds for space in self.spaces] + of_labels)
+
+    @property
+    def member_weights(self) -> Vector:
+        """The weight of each member in what the ensemble predicts."""
+        if self.labels is None:
+            return self.weights
+        share, *others = self.labels.weights
+        return np.concatenate([share * self.weights, others])
 
     @property
     def model_bound(self) -> float:
         """R(U_t) of the mixture: the weighted mean of the members' bounds."""
         bounds = self.member_bounds
-        return min(float(self.weights @ bounds), float(bounds.max()))  # the weights may sum to slightly more than 1
+        mean = float(self.member_weights @ bounds)
+        return min(mean, float(bounds.max()))  # the weights may sum to slightly more than 1
 
     @property
     def calibrated_bound(self) -> float:
@@ -145,6 +161,7 @@ class EnsembleLearner:
             calibration=independent_copy(self.calibration),
             tracker=self.tracker.copy(),
             weights=self.weights.copy(),
+            labels=None if self.labels is None else self.labels.snapshot(),
         )
 
     def add_classes(self, n: int) -> None:
@@ -154,6 +171,8 @@ class EnsembleLearner:
         self._pending.add_classes(n)
         self.tracker.add_classes(n)
         self.column_filters.add_classes(n)
+        if self.labels is not None:
+            self.labels.add_classes(n)
         for space in self.spaces:
             space.add_classes(n)
 
@@ -177,7 +196,8 @@ class EnsembleLearner:
         """Return h(·|x) for each raw row of X; the features of a single row are kept, in case it is learned next."""
         features = self._features(X, self._columns.prepare(X))
         if self._packed is None or self._packed[0] is not self:
-            return mixture(self._member_probabilities(features), self.weights)
+            h = mixture(self._member_probabilities(features), self.weights)
+            return h if self.labels is None else self.labels.probabilities(h)
         if len(X) == 1:
             self._asked = X.tobytes(), features
         return predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
@@ -252,7 +272,7 @@ class EnsembleLearner:
     @property
     def learns_in_one_call(self) -> bool:
         """Whether one call of a kernel learns the next row with all parts but trees, if its class is known."""
-        return not self._has_custom_features and not len(self._pending)
+        return not self._has_custom_features and self.labels is None and not len(self._pending)
 
     @property
     def has_trees(self) -> bool:
@@ -331,9 +351,13 @@ class EnsembleLearner:
             if row is None:
                 mix_and_reweigh(members[part], labels[part], self.weights, h, self._plan.counted_share)
                 self._scheme_weights[:] = self.weights
+                if self.labels is not None:
+                    self.labels.choose_and_learn(h, labels[part])
                 self.tracker.learn_at_once(h, largest_entries(h), labels[part])
             else:
                 h[:] = row.probabilities
+                if self.labels is not None:
+                    self.labels.learn_pending(row.label_rules, int(labels[part][0]))
                 if not row.has_prediction:
                     continue
                 self._reweigh_late(row, members[part], labels[part])
@@ -373,7 +397,11 @@ class EnsembleLearner:
         members = self._member_probabilities(self._features(X, Z)) if self.n_classes else unknown
         schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
         h = mixture(members, self.weights)
-        arrays = X, Z, members, schemes, h
+        label_rules = np.zeros((len(X), 0, self.n_classes))
+        if self.labels is not None:
+            label_rules = self.labels.pending(h)
+            h = self.labels.used(label_rules)
+        arrays = X, Z, members, schemes, h, label_rules
         values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
         parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
         self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
@@ -414,6 +442,10 @@ class EnsembleLearner:
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
         self.add_classes(1)
+        if self.labels is not None and matches.rows[0] is not None:
+            self.labels.learn_pending(matches.rows[0].label_rules, int(labels[0]))
+        elif self.labels is not None:
+            self.labels.learn_new_class(int(labels[0]))
         if said is not None:
             self.tracker.learn_rows(said, labels)
         self._learn_features(features, X, labels, elapsed)
@@ -474,6 +506,7 @@ class EnsembleLearner:
     def _parts(self) -> dict[str, SavedPart]:
         """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
+        labels: dict[str, SavedPart] = {} if self.labels is None else {"labels": self.labels}
         return {
             "columns": self._columns,
             "mistake_bound": self.mistake_bound,
@@ -481,6 +514,7 @@ class EnsembleLearner:
             "guarantees": self.tracker,
             "pending": self._pending,
             "drift": self.column_filters,
+            **labels,
             **spaces,
         }
 

@@ -22,7 +22,7 @@ from driftline.utils.validation import MAX_ID_LENGTH
 
 MAX_PENDING_ROWS = 100_000
 """Largest number of pending rows; if there are more, the oldest are given up."""
-ARRAYS = ("x", "z", "member_probabilities", "scheme_probabilities", "probabilities")
+ARRAYS = ("x", "z", "member_probabilities", "scheme_probabilities", "probabilities", "label_rules")
 """Names of the arrays of a pending row."""
 
 
@@ -39,7 +39,9 @@ class PendingRow:
     scheme_probabilities : ndarray of shape (2, n_classes)
         The predictions of the mixture with the weights of each of the two weighting schemes.
     probabilities : ndarray of shape (n_classes,)
-        The prediction of the mixture.
+        The prediction of the ensemble.
+    label_rules : ndarray of shape (n_label_rules, n_classes)
+        What the members that know the last labels keep of the row; nothing if there are no such members.
     said : RowStatements or None
         What was said of the row; None if no class was known, or if it was observed before there were guarantees.
     id : int, float, str or None
@@ -55,6 +57,7 @@ class PendingRow:
     member_probabilities: Matrix
     scheme_probabilities: Matrix
     probabilities: Vector
+    label_rules: Matrix
     said: RowStatements | None = None
     id: Any = None
     time: float = np.nan
@@ -128,6 +131,8 @@ class PendingRows:
         Number of labels after whose learning a row is given up.
     expire_after_time : float or None
         Time after which a row is given up; None for no limit.
+    n_label_rules : int, default=0
+        Number of vectors that the members that know the last labels keep of a row.
     """
 
     def __init__(
@@ -137,8 +142,10 @@ class PendingRows:
         guarantees: Guarantees,
         expire_after_labels: int,
         expire_after_time: float | None,
+        n_label_rules: int = 0,
     ) -> None:
         self._n_columns, self._n_members, self._n_classes = n_columns, n_members, 0
+        self._n_label_rules = n_label_rules
         self._guarantees = guarantees
         self._expire_after_labels = expire_after_labels
         self._expire_after_time = np.inf if expire_after_time is None else expire_after_time
@@ -294,8 +301,8 @@ class PendingRows:
         """Return a row with all columns and classes."""
         if len(row.x) == self._n_columns and len(row.probabilities) == self._n_classes:
             return row
-        x, z, members, schemes, h = (self._padded(name, getattr(row, name)) for name in ARRAYS)
-        return replace(row, x=x, z=z, member_probabilities=members, scheme_probabilities=schemes, probabilities=h)
+        arrays: dict[str, Any] = {name: self._padded(name, getattr(row, name)) for name in ARRAYS}
+        return replace(row, **arrays)
 
     def _padded(self, name: str, array: Vector) -> Vector:
         """Return an array of pending rows with all columns or classes: those that were added later are filled."""
@@ -311,12 +318,17 @@ class PendingRows:
         if not self._rows:
             return {}
         rows = list(self._rows.values())
-        return {name: self._stacked(name, rows) for name in ARRAYS} | {
+        return {name: self._stacked(name, rows) for name in self._saved_arrays} | {
             "ids": ids_as_bytes([row.id for row in rows]),
             "times": np.array([self._time(row) for row in rows]),
             "ages": np.array([self._n_labels - row.n_labels for row in rows]),
             **joined([row.said for row in rows], self._n_classes, self._guarantees)._asdict(),
         }
+
+    @property
+    def _saved_arrays(self) -> tuple[str, ...]:
+        """Names of the arrays that are saved: without members that know the last labels, all but the last."""
+        return ARRAYS if self._n_label_rules else ARRAYS[:-1]
 
     def _stacked(self, name: str, rows: list[PendingRow]) -> Vector:
         """Return one of the arrays of all rows as one array; rows of the same shape are padded together."""
@@ -332,11 +344,14 @@ class PendingRows:
             "member_probabilities": _predictions((n, self._n_members, c)),
             "scheme_probabilities": _predictions((n, 2, c)),
             "probabilities": _predictions((n, c)),
+            "label_rules": _predictions((n, self._n_label_rules, c)),
             "ids": ArraySpec((n, Length("bytes", MAX_ID_LENGTH, at_least=1)), np.uint8, since=3),
             "times": ArraySpec((n,), allows_nan=True, since=3),
             "ages": replace(whole_numbers((n,)), since=3),
             **statement_schema(n, c, self._guarantees),
         }
+        if not self._n_label_rules:
+            del schema["label_rules"]
         return {name: replace(spec, is_optional=True) for name, spec in schema.items()}
 
     def restore(self, state: State) -> None:
@@ -345,7 +360,9 @@ class PendingRows:
         if not state:
             return
         n = len(state["x"])
-        arrays = [state[name].astype(np.float64) for name in ARRAYS]
+        arrays = [state[name].astype(np.float64) for name in self._saved_arrays]
+        if not self._n_label_rules:
+            arrays.append(np.zeros((n, 0, self._n_classes)))
         ids = ids_from_bytes(state["ids"]) if "ids" in state else [None] * n
         times = state["times"].astype(np.float64).tolist() if "times" in state else [np.nan] * n
         ages = state["ages"].tolist() if "ages" in state else [0] * n

@@ -13,6 +13,7 @@ from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import LabelSchedule, PendingLabels
 from driftline.evaluation.guarantee_record import ALARM_CHECK_ROWS, GuaranteeRecord, StatedRows
+from driftline.evaluation.label_baselines import LabelBaselines, LabelPredictions, join_label_predictions
 from driftline.evaluation.model_adapters import ModelAdapter
 from driftline.evaluation.records import RecordWriter
 from driftline.evaluation.run_checkpoint import write_run
@@ -34,6 +35,7 @@ class EvaluationState:
     pending: PendingLabels
     clock: Clock
     guarantees: GuaranteeRecord
+    baselines: LabelBaselines
     n_skipped: int = 0
     last_row_digest: str = ""
     """Digest of the last row and its label, by which a changed stream is noticed when the run is resumed."""
@@ -144,9 +146,9 @@ class EvaluationRun:
             clocked = replace(rows, times=self._state.clock.read(rows.times))
             if self._schedule is None:
                 predictions, stated = self._with_prompt_labels(clocked)
-                waiting = np.zeros(n, np.int64)
+                baselines, waiting = self._state.baselines.predict_then_learn(rows.labels), np.zeros(n, np.int64)
             else:
-                predictions, stated, waiting = self._with_late_labels(clocked, rows.times, self._schedule)
+                predictions, stated, baselines, waiting = self._with_late_labels(clocked, rows.times, self._schedule)
         except ConfigError:  # about the parameters of the classifier, not about the rows
             raise
         except (ValueError, TypeError, AttributeError) as error:
@@ -154,7 +156,7 @@ class EvaluationRun:
             counted = "" if n == 1 else "counted from the first of these, "
             raise DataError(f"the classifier cannot use {place} of {stream.name}: {counted}{error}") from error
         if self._records is not None:
-            self._records.add(rows, predictions, waiting, stated)
+            self._records.add(rows, predictions, waiting, stated, baselines)
         self._state.totals.add(rows.labels, predictions)
         self._state.timeline.add(rows, predictions, stated)
         if self._state.n_rows % ALARM_CHECK_ROWS == 0:
@@ -172,10 +174,10 @@ class EvaluationRun:
 
     def _with_late_labels(
         self, rows: Block, times: Vector, schedule: LabelSchedule
-    ) -> tuple[Predictions, StatedRows, Indices]:
+    ) -> tuple[Predictions, StatedRows, LabelPredictions, Indices]:
         """Predict each row after learning the labels that have arrived by then; `times` are those of the stream."""
         pending, first = self._state.pending, self._state.n_rows
-        predictions, stated, waiting = [], [], np.zeros(len(times), np.int64)
+        predictions, stated, baselines, waiting = [], [], [], np.zeros(len(times), np.int64)
         for t, row_time in enumerate(times.tolist()):
             seconds = self._learn(schedule.now(first + t, row_time))
             row = rows.part(slice(t, t + 1))
@@ -183,13 +185,15 @@ class EvaluationRun:
             pending.has_waited |= len(pending) > 0
             predictions.append(replace(self._classifier.assess(row, pending.asked), learn_seconds=np.array([seconds])))
             stated.append(self._state_row(first + t, predictions[-1]))
+            baselines.append(self._state.baselines.predict(row.labels.tolist()[0]))
             self._classifier.observe(replace(row, ids=np.array([first + t])))
             pending.asked += 1
             pending.push(schedule.due(first + t, row_time), first + t, row)
         # Labels that have arrived by now are learned here rather than before the next row, so that a run that ends
         # with this slice has learned them too.
         predictions[-1].learn_seconds[0] += self._learn(schedule.now(first + len(times), times[-1]))
-        return Predictions.concatenate(predictions), StatedRows.concatenate(stated), waiting
+        joined = join_label_predictions(baselines)
+        return Predictions.concatenate(predictions), StatedRows.concatenate(stated), joined, waiting
 
     def _state_row(self, row: int, predictions: Predictions) -> StatedRows:
         """Say how far the prediction of one row can be trusted, until its label arrives."""
@@ -207,6 +211,7 @@ class EvaluationRun:
         self._state.pending.asked = 0
         seconds = time.perf_counter() - start
         self._state.guarantees.learn_rows(arrived.ids, arrived.labels)
+        self._state.baselines.learn(arrived.labels)
         return seconds
 
     def _save(self, *, at_once: bool) -> None:

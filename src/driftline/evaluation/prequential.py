@@ -19,6 +19,7 @@ from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import PendingLabels, TimeDelay, label_schedule
 from driftline.evaluation.evaluation_run import EvaluationRun, EvaluationState
 from driftline.evaluation.guarantee_record import GuaranteeRecord
+from driftline.evaluation.label_baselines import LabelBaselines
 from driftline.evaluation.model_adapters import ObservingClassifier, adapt_model, needs_classes
 from driftline.evaluation.records import list_record_files
 from driftline.evaluation.run_checkpoint import FILE_NAME, locked_folder, read_run
@@ -157,6 +158,7 @@ def evaluate(
             PendingLabels(),
             Clock(time_unit),
             GuaranteeRecord.start(levels),
+            LabelBaselines(),
         )
         run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about)
         finished = run.process(stream, limit, bar)
@@ -238,7 +240,13 @@ def _summary(state: EvaluationState, stream: Stream, delta: float) -> Summary:
         n_skipped=state.n_skipped,
         bounds_are_late=state.pending.has_waited and not isinstance(state.model, ObservingClassifier),
     )
-    return replace(summary, **state.guarantees.figures(state.model, stream.columns))
+    return replace(
+        summary,
+        **state.guarantees.figures(state.model, stream.columns),
+        last_label_error=state.baselines.last_mistakes / state.n_rows,
+        majority_so_far_error=state.baselines.majority_mistakes / state.n_rows,
+        label_memory=getattr(state.model, "label_memory", None),
+    )
 
 
 def _parameters(model: Any) -> str:

@@ -25,9 +25,12 @@ row_bound         float64   bound on the error of this row: that of recent rows 
 answered          bool      whether the row was answered, at the first level of error, and not handed over
 set_size          int64     number of labels in the set, for the first coverage
 covered           bool      whether the true label was in that set
+last_label        labels    the last label that had arrived when the row was predicted; null if none had
+majority_label    labels    the most frequent of the labels that had arrived; null if none had
 ================  ========  =====================================================================================
 
-The last five are null where nothing was said of the row, because no class was known yet. Version 1 lacks them.
+The five before the last two are null where nothing was said of the row, because no class was known yet. Version 1 lacks
+the last seven.
 
 The charge is the bound plus the excess of the instance, and at least 1 where the status is empty; the bounds in the
 summary are ``min(charge, 1)``, or ``bound`` where the status is empty.
@@ -45,6 +48,7 @@ import numpy as np
 
 from driftline.errors import CheckpointError, DataError, MissingExtraError
 from driftline.evaluation.guarantee_record import StatedRows
+from driftline.evaluation.label_baselines import LabelPredictions
 from driftline.types import Block, LabelArray, Predictions, Vector
 from driftline.utils.atomic_write import remove_leftovers, replacing
 
@@ -132,7 +136,14 @@ class RecordWriter:
                 file.path.unlink()
         return kept
 
-    def add(self, block: Block, predictions: Predictions, pending: LabelArray, stated: StatedRows) -> None:
+    def add(
+        self,
+        block: Block,
+        predictions: Predictions,
+        pending: LabelArray,
+        stated: StatedRows,
+        baselines: LabelPredictions,
+    ) -> None:
         """Buffer the records of some steps until the next flush."""
         pa, n, is_unstated = self._pa, len(block.rows), ~stated.is_stated
         self._label_type = self._label_type or label_type(pa, block.labels)
@@ -153,6 +164,8 @@ class RecordWriter:
             "answered": pa.array(stated.is_answered, mask=is_unstated),
             "set_size": pa.array(stated.set_sizes, mask=is_unstated),
             "covered": pa.array(stated.is_covered, mask=is_unstated),
+            "last_label": pa.array(baselines.last, self._label_type),
+            "majority_label": pa.array(baselines.majority, self._label_type),
         }
         self._buffer.append(pa.table(columns))
         self._next += n

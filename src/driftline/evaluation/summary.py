@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.core.bounds import ROUNDING, MistakeBound, is_informative
-from driftline.evaluation.summary_table import summary_table
+from driftline.evaluation.summary_table import label_hint, summary_table
 from driftline.guarantees import Alarm
 from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
 
@@ -27,6 +27,11 @@ class Summary:
     majority_error, no_change_error
         For comparison: the errors of always predicting the most frequent class (known only afterwards), and of
         predicting the label of the previous row (even if that label had not arrived yet).
+    last_label_error, majority_so_far_error
+        The errors of two predictors that could have been used: of repeating the last label that had arrived, and of
+        predicting the most frequent of the labels that had arrived. Rows before the first label are mistakes.
+    label_memory
+        Whether the classifier predicts with the last labels, if it has this parameter.
     kappa, kappa_no_change
         Cohen's kappa, and the share of the no-change predictor's mistakes that the classifier avoids.
     mean_bound, bound_statuses
@@ -104,6 +109,9 @@ class Summary:
     set_size: float | None = None
     alarms: tuple[Alarm, ...] = ()
     n_alarms: int = 0
+    last_label_error: float | None = None
+    majority_so_far_error: float | None = None
+    label_memory: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures by name, ready for JSON.
@@ -122,7 +130,7 @@ class Summary:
         return self.mean_bound is not None and is_informative(self.mean_bound, self.n_classes)
 
     def __str__(self) -> str:
-        return summary_table(self)
+        return "\n".join([summary_table(self), *label_hint(self, self.model)])
 
 
 @dataclass(slots=True)

@@ -33,6 +33,34 @@ def summary_table(summary: "Summary") -> str:
     return f"{s.model} on {s.stream}\n{body}"
 
 
+def label_hint(summary: "Summary", name: str) -> list[str]:
+    """Return a sentence if the last label that had arrived was right more often than the classifier; else none.
+
+    Examples
+    --------
+    >>> from driftline import AMRC
+    >>> from driftline.evaluation import evaluate
+    >>> from driftline.streams import ArrayStream
+    >>> import numpy as np
+    >>> X, y = np.random.default_rng(0).normal(size=(600, 2)), np.arange(600) // 10 % 2
+    >>> [hint] = label_hint(evaluate(AMRC(features="linear"), ArrayStream(X, y), progress=False).summary, "AMRC")
+    >>> print(hint[:65])
+    Repeating the last known label would have been wrong in 10.00% of
+    """
+    s = summary
+    if s.last_label_error is None or not s.last_label_error < s.error:
+        return []
+    remedy = (
+        ", although label_memory is on."
+        if s.label_memory
+        else "; AMRC(label_memory=True), or --label-memory on the command line, also uses the last labels."
+    )
+    return [
+        f"Repeating the last known label would have been wrong in {s.last_label_error:.2%} of the rows, less often "
+        f"than {name} ({s.error:.2%}){remedy}"
+    ]
+
+
 def _guarantee_lines(s: "Summary") -> dict[str, str]:
     """Return the lines about answers, sets and alarms; none if nothing was said of any row."""
     if s.answered is None:

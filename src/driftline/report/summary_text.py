@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from driftline.evaluation import Change, Comparison, Shift, Summary
+from driftline.evaluation.summary_table import label_hint
 from driftline.report.analysis import Analysis, ReportEntry, analyse
 from driftline.report.formatting import (
     format_count,
@@ -31,7 +32,7 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
     Returns
     -------
     list of str
-        Three to nine sentences.
+        Three to ten sentences.
 
     Examples
     --------
@@ -58,11 +59,12 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
     Returns
     -------
     list of str
-        Three to nine sentences.
+        Three to ten sentences.
     """
     first = analysis.first
     sentences = [
         _error_sentence(first),
+        *label_hint(first.summary, first.name),
         *guarantee_sentences(first.summary),
         *_bound_sentences(first),
         _change_sentence(analysis.changes, has_columns=first.timeline.has_columns),

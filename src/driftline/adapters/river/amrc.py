@@ -45,6 +45,8 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
     deterministic : bool, default=True
         Whether `predict_one` returns the most probable label, or draws one from the randomised rule, to which the
         bounds apply.
+    label_memory : bool, default=False
+        Whether predictions also depend on the last labels learned, for labels that come in runs; see `driftline.AMRC`.
     late_labels : bool, default=False
         Whether other rows are predicted before the label of a row arrives. If True, each predicted row is pending until
         its label arrives, and the bounds take the delay into account. If False, the bounds assume that each label
@@ -81,6 +83,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         scaling: str = "running",
         coverage: float = 0.95,
         deterministic: bool = True,
+        label_memory: bool = False,
         late_labels: bool = False,
         expire_after_labels: int = 100_000,
         seed: int | None = 0,
@@ -91,6 +94,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         self.scaling = scaling
         self.coverage = coverage
         self.deterministic = deterministic
+        self.label_memory = label_memory
         self.late_labels = late_labels
         self.expire_after_labels = expire_after_labels
         self.seed = seed
@@ -101,6 +105,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
             scaling=scaling,
             coverage=coverage,
             deterministic=deterministic,
+            label_memory=label_memory,
             expire_after_labels=expire_after_labels,
             random_state=seed,
         )
