@@ -75,7 +75,7 @@ class GrowthWorkspace(NamedTuple):
     bounds: Indices
     """(2, k): where the rows of each node begin and end."""
     columns: Indices
-    """(p,): the columns, in an order that is drawn anew for each node."""
+    """(p,): the columns, in an order that changes at random from node to node of a tree."""
     totals: Vector
     """(c,): number of compared rows of each class."""
     first: Vector
@@ -223,6 +223,8 @@ def grow_tree(
     Nodes are divided in the order in which they arose, until all leaves are pure or there is no room for more.
     """
     n_nodes, n_leaves, cost = 1, 0, 0
+    for j in range(work.columns.size):
+        work.columns[j] = j
     work.bounds[0, 0], work.bounds[1, 0] = 0, n
     node = 0
     while node < n_nodes:
