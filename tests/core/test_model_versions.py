@@ -14,7 +14,10 @@ from helpers.model_files import read_model_file
 MODELS = Path(__file__).parent / "models"
 N_LEARNED = {"amrc": 150, "paper": 120, "paper-widened": 120, "rbp": 120, "dwm": 120}
 
-ADDED = {"n_expired", "pending/ids", "pending/times", "pending/ages", "calibration/window", "calibration/stretches"}
+ADDED = {
+    *("n_expired", "pending/ids", "pending/times", "pending/ages", "calibration/window", "calibration/stretches"),
+    *("columns/recent", "columns/recent_figures"),
+}
 """Arrays that files of version 1 do not have, besides those of the guarantees; files without them still load."""
 EXTENDED = {"calibration/sums", "mistake_bound/sums"}
 """Arrays that have another length since."""

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftline.core.columns import RunningColumns
-from driftline.kernels.representation import MAX_DEVIATIONS, represent
+from driftline.kernels.column_scales import MAX_DEVIATIONS
+from driftline.kernels.representation import represent
 from helpers.strategies import seeds
 
 

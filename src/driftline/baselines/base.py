@@ -185,7 +185,7 @@ class Baseline(OnlineClassifier):
         budget, window = int(parameters.get("budget", 0)) + 1, int(parameters.get("window", 0))
         n_features = 2 * MOST_FEATURE_SETS * int(parameters.get("n_components", 0))
         n_supported = budget * (n_columns + n_classes + budget)
-        return 8 * (n_supported + n_features * (n_columns + n_classes) + window + 10 * n_columns)
+        return 8 * (n_supported + n_features * (n_columns + n_classes) + window + 60 * n_columns)
 
     def _column_preparer(self, parameters: Mapping[str, Any], n_columns: int) -> ColumnPreparer:
         return RunningColumns(n_columns, standardises=parameters["scaling"] == "running")

@@ -8,8 +8,9 @@ import numpy as np
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, whole_numbers
 from driftline.core.state import ArrayState, SavedPart
 from driftline.errors import CheckpointError, DataError
+from driftline.kernels.column_scales import FIGURE_RANGES, MEMORY_VALUES, RECENT_VALUES, new_figures
 from driftline.kernels.moments import welford
-from driftline.kernels.representation import EARLY_VALUES, MEMORY_VALUES, fill_and_scale
+from driftline.kernels.representation import EARLY_VALUES, fill_and_scale
 from driftline.types import LARGEST_VALUE, Matrix, State, Vector
 
 MAX_CODES = 1024
@@ -188,7 +189,10 @@ class RunningColumns(MissingCounter):
         Whether values are standardised with the running mean and standard deviation, and clipped at 4 standard
         deviations; otherwise they are not scaled. Values are clipped in the same way before they are added to the
         statistics, which have a memory of 10,000 rows; an outlier among the first ten values is clipped as soon as
-        there are ten. If columns are standardised, those with no values other than 0 and 1 get half the weight.
+        there are ten. If the unit or the level of a column changes, so that its values no longer fit its mean and
+        standard deviation, both restart from its recent values after 100 to 160 values; values that repeat the one
+        before them do not count. If columns are standardised, those with no values other than 0 and 1 get half the
+        weight.
 
     Examples
     --------
@@ -207,10 +211,13 @@ class RunningColumns(MissingCounter):
         self._is_binary = np.ones(n_columns)  # as long as every value was 0 or 1
         self._missing = np.zeros(1)
         self._early = np.zeros((EARLY_VALUES, n_columns))
+        self._recent = np.zeros((RECENT_VALUES, n_columns))
+        self._recent_figures = new_figures(n_columns)
 
     def schema(self) -> Schema:
         """Return what each array must be in a file."""
         p = self._mean.size
+        low, high = np.array(FIGURE_RANGES).T
         return {
             "count": ArraySpec((p,), low=0.0, high=MEMORY_VALUES),
             "mean": ArraySpec((p,), low=-LARGEST_VALUE, high=LARGEST_VALUE),
@@ -218,7 +225,15 @@ class RunningColumns(MissingCounter):
             "is_binary": ArraySpec((p,), low=0.0, high=1.0),
             "missing": ArraySpec((1,), low=0.0, high=MOST_COUNTED),
             "early": ArraySpec((EARLY_VALUES, p), low=-LARGEST_VALUE, high=LARGEST_VALUE),
+            "recent": ArraySpec((RECENT_VALUES, p), low=-LARGEST_VALUE, high=LARGEST_VALUE, since=3),
+            "recent_figures": ArraySpec((len(low), p), low=low[:, None], high=high[:, None], since=3),
         }
+
+    def restore(self, state: State) -> None:
+        """Continue from what `state` returned, or from a file of version 1 or 2, which has no recent values."""
+        p = state["mean"].size
+        without = {"recent": np.zeros((RECENT_VALUES, p)), "recent_figures": new_figures(p)}
+        super().restore(without | state)
 
     def prepare(self, X: Matrix) -> Matrix:
         """Return the rows, each prepared as if it were the next one; changes nothing."""
@@ -230,7 +245,8 @@ class RunningColumns(MissingCounter):
 
     def _fill_and_scale(self, X: Matrix, *, updates: bool) -> Matrix:
         statistics = self._count, self._mean, self._squares, self._is_binary, self._early
-        Z, n_missing = fill_and_scale(X, *statistics, self._n_first_columns, self._standardises, updates)
+        recent = self._recent, self._recent_figures
+        Z, n_missing = fill_and_scale(X, *statistics, *recent, self._n_first_columns, self._standardises, updates)
         if updates:  # predictions in other threads change nothing
             self._missing[0] += n_missing
         return Z
@@ -242,4 +258,5 @@ class RunningColumns(MissingCounter):
             np.pad(figure, grown) for figure in (self._count, self._mean, self._squares)
         )
         self._is_binary = np.pad(self._is_binary, grown, constant_values=1.0)
-        self._early = np.pad(self._early, ((0, 0), grown))
+        self._early, self._recent = (np.pad(values, ((0, 0), grown)) for values in (self._early, self._recent))
+        self._recent_figures = np.hstack([self._recent_figures, new_figures(n)])

@@ -5,14 +5,11 @@ import math
 import numpy as np
 
 from driftline._jit import kernel
+from driftline.kernels.column_scales import MAX_DEVIATIONS, MEMORY_VALUES, note_value
 from driftline.types import Matrix, Singles, Vector
 
-MAX_DEVIATIONS = 4.0
-"""Standardised values are clipped at so many standard deviations."""
 EARLY_VALUES = 10
 """So many values of a column are kept until its outliers can be told; then its standard deviation can be trusted."""
-MEMORY_VALUES = 10_000.0
-"""After so many values of a column, old ones are forgotten."""
 OUTLIER_MADS = 100.0
 """An early value is an outlier if it is so many median absolute deviations from the median."""
 STD_PER_MAD = 1.4826
@@ -44,6 +41,8 @@ def fill_and_scale(
     squares: Vector,
     is_binary: Vector,
     early: Matrix,
+    recent: Matrix,
+    recent_figures: Matrix,
     n_first: int,
     standardises: bool,
     updates: bool,
@@ -71,7 +70,7 @@ def fill_and_scale(
                 z = deviation / math.sqrt(variance) if variance > 0.0 else 0.0
                 Z[t, j] = weights[j] * min(max(z, -MAX_DEVIATIONS), MAX_DEVIATIONS)
         if updates:
-            n_missing += update_statistics(X, t, count, mean, squares, is_binary, early)
+            n_missing += update_statistics(X, t, count, mean, squares, is_binary, early, recent, recent_figures)
             if mark_numeric_columns(X, t, is_binary):
                 weights = column_weights(is_binary, n_first)
     return Z, n_missing
@@ -79,12 +78,21 @@ def fill_and_scale(
 
 @kernel
 def update_statistics(
-    X: Matrix, t: int, count: Vector, mean: Vector, squares: Vector, is_binary: Vector, early: Matrix
+    X: Matrix,
+    t: int,
+    count: Vector,
+    mean: Vector,
+    squares: Vector,
+    is_binary: Vector,
+    early: Matrix,
+    recent: Matrix,
+    recent_figures: Matrix,
 ) -> int:
     """Update count, mean and sum of squared deviations of each column by row t; return how many values are missing.
 
     Numbers are clipped here too, so that an outlier does not spoil the scale; and after many rows, old ones are
-    forgotten. The first numbers are kept in `early` until there are enough of them to tell which are outliers.
+    forgotten. The first numbers are kept in `early` until there are enough of them to tell which are outliers. A
+    column whose recent numbers do not fit its statistics restarts (see `column_scales`).
     """
     missing = 0
     for j in range(X.shape[1]):
@@ -106,6 +114,8 @@ def update_statistics(
         squares[j] += shift * (x - mean[j])
         if count[j] == EARLY_VALUES:
             clip_early_outliers(early, j, mean, squares)
+        if is_binary[j] == 0.0:
+            note_value(X[t, j], x != X[t, j], j, count, mean, squares, recent, recent_figures)
     return missing
 
 
