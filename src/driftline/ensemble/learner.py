@@ -303,6 +303,8 @@ class EnsembleLearner:
             columns._squares,
             columns._is_binary,
             columns._early,
+            columns._recent,
+            columns._recent_figures,
             columns._n_first_columns,
             columns._standardises,
             self._plan.counted_share,

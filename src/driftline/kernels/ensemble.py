@@ -171,6 +171,8 @@ def learn_rows(
     squares: Vector,
     is_binary: Vector,
     early: Matrix,
+    recent: Matrix,
+    recent_figures: Matrix,
     n_first: int,
     standardises: bool,
     counted_share: float,
@@ -182,7 +184,9 @@ def learn_rows(
     `driftline.kernels.mixing.mix_and_reweigh`.
     """
     if updates_columns:
-        _, n_missing = fill_and_scale(X, count, mean, squares, is_binary, early, n_first, standardises, True)
+        _, n_missing = fill_and_scale(
+            X, count, mean, squares, is_binary, early, recent, recent_figures, n_first, standardises, True
+        )
         missing[0] += n_missing
     n, n_members, c = len(X), places[WEIGHTS, SHAPE], sizes[4]
     members = np.empty((n, n_members, c))
