@@ -4,10 +4,10 @@ The stream has 8 columns and two classes, like the stream weather; its rows are 
 them.
 """
 
+import copy
 import subprocess
 import sys
 import time
-from unittest.mock import patch
 
 import numpy as np
 from rich.console import Console
@@ -16,7 +16,6 @@ from threadpoolctl import threadpool_limits
 
 from driftline import AMRC
 from driftline.ensemble import default_plan
-from driftline.ensemble.learner import EnsembleLearner
 from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
 
 console = Console(width=120)
@@ -68,24 +67,16 @@ def profile():
     """Return the microseconds per row of each part: the features, the members of each space, and the rest."""
     X, y = gaussian_classes(N_ROWS, 2)
     model = AMRC().partial_fit(X[:100], y[:100], classes=[0, 1])
-    spent = {}
-
-    def timed(name, function):
-        def call(*arguments):
-            start = time.perf_counter()
-            result = function(*arguments)
-            spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
-            return result
-
-        return call
-
-    for space in model._learner.spaces:
-        n = space.n_members
-        space.represent = timed("features", space.represent)
-        space.predict_then_learn = timed(f"{n} members, {space.plan.name}", space.predict_then_learn)
-    with patch.object(EnsembleLearner, "learns_in_one_call", False):  # else all parts learn in one call of a kernel
+    learner, elapsed, spent = copy.deepcopy(model)._learner, np.ones(N_ROWS), {}
+    start = time.perf_counter()
+    features = learner._features(learner._columns.update(X))
+    spent["features"] = time.perf_counter() - start
+    for space, Psi in zip(learner.spaces, features, strict=True):
         start = time.perf_counter()
-        model.partial_fit(X, y)
+        space.predict_then_learn(Psi, y, elapsed)
+        spent[f"{space.n_members} members, {space.plan.name}"] = time.perf_counter() - start
+    start = time.perf_counter()
+    model.partial_fit(X, y)
     spent["columns, mixture, calibration, checks"] = time.perf_counter() - start - sum(spent.values())
     return {name: 1e6 * seconds / N_ROWS for name, seconds in spent.items()}
 

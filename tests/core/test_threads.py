@@ -31,15 +31,15 @@ class PausedLearning:
 
     def __init__(self, monkeypatch, model):
         self.is_paused, self.resume = threading.Event(), threading.Event()
-        filters = type(model._learner.column_filters)
-        update = filters.update
+        learner = type(model._learner)
+        learn_rows = learner._learn_rows
 
         def paused(*arguments):
             self.is_paused.set()
             assert self.resume.wait(PATIENCE_SECONDS)
-            update(*arguments)
+            return learn_rows(*arguments)
 
-        monkeypatch.setattr(filters, "update", paused)
+        monkeypatch.setattr(learner, "_learn_rows", paused)
 
 
 def teach_in_thread(model, X, y):

@@ -207,15 +207,10 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         elapsed, labels, batch_rows = self._elapsed(block.times), block.labels.tolist(), self._batch_rows
         start = 0
         while start < len(labels):
-            # So that all parts of the model learn these rows, or none.
-            with DOES_NOTHING if self._learns_in_one_call(block, labels) else defer_interrupt():
+            with defer_interrupt():  # so that all parts of the model learn these rows, or none
                 start += self._learn_next(block, labels, elapsed, slice(start, start + batch_rows), self._learn_batch)[
                     0
                 ]
-
-    def _learns_in_one_call(self, block: Block, labels: list[Any]) -> bool:
-        """Return whether Ctrl-C cannot come between parts of the model when they learn a block, as it is one row."""
-        return False
 
     def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
         """Return an iterator that learns batches of rows and yields their predictions, with labels as positions."""
@@ -267,11 +262,10 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
             part = slice(rows.start, rows.start + n_learned)
             block, elapsed, labels = block.part(part), elapsed[part], labels[part]
         learner = independent_copy(self._learner) if positions[0] == n_classes else self._learner
-        self._access.is_stale = True  # before anything changes, because of interrupts
         learned = learn(learner, block, positions, elapsed)
         time = block.times[-1].item()
         if learner is self._learner and math.isnan(time):
-            self._copy_if_awaited()
+            self._mark_changed()
         else:
             classes = self._classes.with_label(labels[-1])
             self._replace_learner(learner, _classes=classes, _last_time=None if math.isnan(time) else time)

@@ -77,11 +77,11 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _replace_learner(self, learner: Learner, **attributes: Any) -> None:
         """Set the learner and the attributes that belong to it, all at once; the lock must be held."""
         self.__dict__.update(attributes, _learner=learner)
-        self._access.is_stale = True
-        self._copy_if_awaited()
+        self._mark_changed()
 
-    def _copy_if_awaited(self) -> None:
-        """Make a copy of the model if a reader waits for one; the lock must be held."""
+    def _mark_changed(self) -> None:
+        """Let readers make a new copy of the model, or make it if one of them waits for it; the lock must be held."""
+        self._access.is_stale = True
         if self._access.is_awaited:
             with suppress(MemoryError):  # the rows are learned; the reader will try again
                 self._copy_for_readers()

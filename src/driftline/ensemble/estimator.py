@@ -1,6 +1,5 @@
 """AMRC, the default estimator of driftline."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
@@ -322,7 +321,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self._access.is_stale = True  # before anything changes, because of interrupts
         with defer_interrupt() if learner.has_trees else nullcontext():
             learner.learn(X.copy(), position, ONE_STEP)
-        self._copy_if_awaited()
+        self._mark_changed()
         return True
 
     def observe(self, X: Any, classes: Any = None, ids: Any = None, timestamps: Any = None) -> Self:
@@ -393,15 +392,6 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector
     ) -> Predictions:
         return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times)
-
-    def _learns_in_one_call(self, block: Block, labels: list[Any]) -> bool:
-        return (
-            len(labels) == 1
-            and self._learner.learns_in_one_call
-            and not self._learner.has_trees
-            and self._classes.position(labels[0]) < self._learner.n_classes
-            and math.isnan(block.times[0])
-        )
 
     def _learn_batch(self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector) -> None:
         learner.learn(block.rows, positions, elapsed, block.ids, block.times)

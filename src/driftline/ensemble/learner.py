@@ -266,7 +266,7 @@ class EnsembleLearner:
         if labels[0] >= self.n_classes:
             return self._learn_new_class(X, labels, elapsed, matches, times)
         features = self._represent(X, matches, times)
-        members = self._learn_features(features, X, labels, elapsed)
+        members, *_ = self._learn_rows(X, labels, elapsed, features, False, False)
         return self._update_weights(members, labels, matches)
 
     @property
@@ -287,16 +287,29 @@ class EnsembleLearner:
         else:
             features = self._features(X, columns.prepare(X) if is_single else columns.update(X), learns=True)
         self._asked = None
-        buffer, places = self._packed_arrays()
-        h, bounds, rates = learn_rows(
+        _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
+        return Learned(labels, *learned)
+
+    def _learn_rows(
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        features: list[Singles],
+        updates_columns: bool,
+        updates_weights: bool,
+    ) -> tuple[Vector, Matrix, Vector, Vector]:
+        """Let trees learn, then call the kernel `learn_rows`, which returns the members' probabilities, the mixture and both bounds."""
+        columns = self._columns
+        return learn_rows(
             X,
             labels,
             elapsed,
             _flat(self._learned_features(features, X, labels)),
-            buffer,
-            places,
+            *self._packed_arrays(),
             *self.tracker.rows.arrays,
-            is_single,
+            updates_columns,
+            updates_weights,
             columns._missing,
             columns._count,
             columns._mean,
@@ -309,7 +322,6 @@ class EnsembleLearner:
             columns._standardises,
             self._plan.counted_share,
         )
-        return Learned(labels, h, bounds, rates)
 
     def _packed_arrays(self) -> Packed:
         """Return the arrays of all parts in one buffer; a copy of this learner has arrays of its own."""
@@ -331,13 +343,6 @@ class EnsembleLearner:
         """Let trees learn raw rows; return the features with which members learn: of trees, those before each row."""
         spaces = zip(self.spaces, features, strict=True)
         return [space.learned_features(Psi, X, labels) for space, Psi in spaces]
-
-    def _learn_features(self, features: list[Singles], X: Matrix, labels: Labels, elapsed: Vector) -> Vector:
-        """Let all spaces and the column filters learn rows; return the members' probabilities before that."""
-        spaces = zip(self.spaces, self._learned_features(features, X, labels), strict=True)
-        members = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in spaces]
-        self.column_filters.update(X, labels, elapsed)
-        return np.concatenate(members, axis=1)
 
     def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> Learned:
         """Update weights, bounds and guarantees; return the mixture and both bounds as they were before each row.
@@ -450,12 +455,12 @@ class EnsembleLearner:
             self.labels.learn_new_class(int(labels[0]))
         if said is not None:
             self.tracker.learn_rows(said, labels)
-        self._learn_features(features, X, labels, elapsed)
+        self._learn_rows(X, labels, elapsed, features, False, False)
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
     def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
-        """Return the features of raw rows in each space; update the columns, and remove rows that were pending."""
+        """Return the features of raw rows in all spaces; update the columns, and remove rows that were pending."""
         columns = self._columns_to_update()
         features = self._features(X, _prepared(columns, X, matches), learns=True)
         self._columns, self._asked = columns, None

@@ -165,6 +165,7 @@ def learn_rows(
     statements: Vector,
     sizes: Indices,
     updates_columns: bool,
+    updates_weights: bool,
     missing: Vector,
     count: Vector,
     mean: Vector,
@@ -176,9 +177,11 @@ def learn_rows(
     n_first: int,
     standardises: bool,
     counted_share: float,
-) -> tuple[Matrix, Vector, Vector]:
-    """Learn raw rows with all parts; return the mixture and both bounds as they were before each row.
+) -> tuple[Vector, Matrix, Vector, Vector]:
+    """Learn raw rows; return the members' probabilities, the mixture and both bounds as they were before each row.
 
+    The statistics of the columns are updated if `updates_columns`. Weights, guarantees and bounds are updated if
+    `updates_weights`; otherwise there is no mixture, and nothing is set in the last three arrays.
     `features` are those of all rows in the first space, then those in the next space, and so on. `statements` and
     `sizes` are what is said of rows, as `driftline.kernels.statements` keeps it; `counted_share` is that of
     `driftline.kernels.mixing.mix_and_reweigh`.
@@ -193,11 +196,12 @@ def learn_rows(
     learn_spaces(features, labels, elapsed, members, np.empty(members.size), buffer, places)
     learn_columns(X, labels, elapsed, np.empty(X.shape), np.empty((c, X.shape[1])), buffer, places)
     h, predicted, losses = np.empty((n, c)), np.empty(n, np.int64), np.empty(n)
-    mix_members(members, labels, h, predicted, losses, counted_share, buffer, places)
-    learn_at_once(h, predicted, labels, statements, sizes)
     bounds, rates = np.empty(n), np.empty(n)
-    update_bounds(predicted, labels, losses, np.empty(n, np.int64), bounds, rates, 1.0 - 1.0 / c, buffer, places)
-    return h, bounds, rates
+    if updates_weights:
+        mix_members(members, labels, h, predicted, losses, counted_share, buffer, places)
+        learn_at_once(h, predicted, labels, statements, sizes)
+        update_bounds(predicted, labels, losses, np.empty(n, np.int64), bounds, rates, 1.0 - 1.0 / c, buffer, places)
+    return members, h, bounds, rates
 
 
 @inner_kernel
