@@ -299,7 +299,7 @@ class EnsembleLearner:
         updates_columns: bool,
         updates_weights: bool,
     ) -> tuple[Vector, Matrix, Vector, Vector]:
-        """Let trees learn, then call the kernel `learn_rows`, which returns the members' probabilities, the mixture and both bounds."""
+        """Let trees learn rows, then all other parts; return members' probabilities, the mixture and both bounds."""
         columns = self._columns
         return learn_rows(
             X,
@@ -382,13 +382,17 @@ class EnsembleLearner:
         shows which members predict well in spite of the delay. The second uses their predictions now, before the label
         is learned, which shows sooner which members have adapted to the stream. Either scheme can be far better than
         the other. Therefore the weights are a mixture of both schemes, whose shares depend on the predictions of each
-        scheme when the row was observed. The bounds are calibrated by the mixture's predictions when the row was
+        scheme when the row was observed. Only expected mistakes count here: where members disagree because labels are
+        late, counted mistakes are too noisy. The bounds are calibrated by the mixture's predictions when the row was
         observed.
         """
-        unused, share = np.empty((1, self.n_classes)), self._plan.counted_share
-        mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused, share)
-        mix_and_reweigh(members, labels, self._scheme_weights[1], unused, share)
-        mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused, share)
+        unused = np.empty((1, self.n_classes))
+        for probabilities, weights in (
+            (row.member_probabilities[None], self._scheme_weights[0]),
+            (members, self._scheme_weights[1]),
+            (row.scheme_probabilities[None], self._scheme_shares),
+        ):
+            mix_and_reweigh(probabilities, labels, weights, unused, 0.0)
         self.weights[:] = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:

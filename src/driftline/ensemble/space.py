@@ -19,9 +19,11 @@ from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, RowStore, member_bound
 from driftline.kernels.members import CUT_LEAD_MISTAKES, predict_and_learn, predict_rows
 from driftline.kernels.representation import MAX_MAGNITUDE
-from driftline.types import Labels, Matrix, Singles, State, Vector
+from driftline.types import Flags, Labels, Matrix, Singles, State, Vector
 
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
+BOUND_WIDTH = 0.3
+"""Width λ, in standard errors, of the uncertainty sets for the bounds of members that learn without λ."""
 NEGLIGIBLE_WEIGHT = 0.01
 """Members of smaller weight learn less often."""
 LONGEST_INTERVAL = 8
@@ -89,7 +91,19 @@ class Space:
         c = self._members.mu.shape[1]
         chosen = enumerate(self._members.n_halvings.tolist())
         bounds: Vector = np.array([member_bound(self._members, m, k, c) for m, k in chosen])
+        bounds[self._members.width == 0.0] += self._margins(self._members.width == 0.0)
         return np.clip(bounds, 0.0, 1.0 - 1.0 / max(c, 1))  # more only in an altered model file
+
+    def _margins(self, chosen: Flags) -> Vector:
+        """Return λᵀ|μ| of some members for λ of `BOUND_WIDTH` standard errors, for the rules that they use."""
+        members = self._members
+        mass = np.maximum(members.mass[chosen], 1.0)[:, :, None, None]
+        mean = members.sums[chosen] / mass[:, 0]
+        variances = np.maximum(members.squares[chosen] / mass[:, 0] - mean**2, 0.0)
+        lam = BOUND_WIDTH * np.sqrt(variances * mass[:, 1]) / mass[:, 0]
+        factors = np.append(0.5 ** np.arange(N_RULES), 0.0)[members.n_halvings[chosen]]
+        margins: Vector = factors * np.sum(lam * np.abs(members.average[chosen]), axis=(1, 2))
+        return margins
 
     @property
     def n_cuts(self) -> Labels:
