@@ -280,13 +280,14 @@ class EnsembleLearner:
         return any(space.plan.has_trees for space in self.spaces)
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
-        """Learn rows that were not observed; of several rows, the columns are updated before the rest."""
-        columns, asked, is_single = self._columns, self._asked, len(X) == 1
-        if is_single and asked is not None and asked[0] == X.tobytes():
-            features = asked[1]
+        """Learn rows that were not observed."""
+        is_single = len(X) == 1
+        columns = self._columns if is_single else independent_copy(self._columns)
+        if is_single and self._asked is not None and self._asked[0] == X.tobytes():
+            features = self._asked[1]
         else:
             features = self._features(X, columns.prepare(X) if is_single else columns.update(X), learns=True)
-        self._asked = None
+        self._columns, self._asked = columns, None
         _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
         return Learned(labels, *learned)
 
@@ -402,7 +403,7 @@ class EnsembleLearner:
         """
         self._pending.check_ids(ids)
         known = [None] * len(X) if ids is None else ids.tolist()
-        columns = self._columns_to_update()
+        columns = independent_copy(self._columns)
         Z = columns.update(X) if self.n_classes else np.zeros_like(X)
         unknown: Vector = np.zeros((len(X), len(self.weights), 0))
         members = self._member_probabilities(self._features(X, Z)) if self.n_classes else unknown
@@ -465,15 +466,11 @@ class EnsembleLearner:
 
     def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
         """Return the features of raw rows in all spaces; update the columns, and remove rows that were pending."""
-        columns = self._columns_to_update()
+        columns = independent_copy(self._columns)
         features = self._features(X, _prepared(columns, X, matches), learns=True)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features
-
-    def _columns_to_update(self) -> RunningColumns:
-        """Return the columns, or a copy of them if a custom feature map may yet reject a row."""
-        return independent_copy(self._columns) if self._has_custom_features else self._columns
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
