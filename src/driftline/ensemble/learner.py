@@ -388,12 +388,12 @@ class EnsembleLearner:
         observed.
         """
         unused = np.empty((1, self.n_classes))
-        for probabilities, weights in (
+        for said, weights in (
             (row.member_probabilities[None], self._scheme_weights[0]),
             (members, self._scheme_weights[1]),
             (row.scheme_probabilities[None], self._scheme_shares),
         ):
-            mix_and_reweigh(probabilities, labels, weights, unused, 0.0)
+            mix_and_reweigh(said, labels, weights, unused, 0.0)
         self.weights[:] = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
