@@ -113,7 +113,8 @@ class Forest:
         grown = (0, n)
         self._origin = np.pad(self._origin, grown, constant_values=np.nan)
         size = n_stored_rows(self.n_columns)
-        rows = np.pad(self._store.rows, ((0, 0), grown), constant_values=np.nan)
+        rows = np.pad(self._store.rows, ((0, 0), grown))
+        rows[: int(self._store.n_seen[0]), -n:] = np.nan
         self._store = _with_size(self._store._replace(rows=rows), size)
         self._workspace = _new_workspace(self._store, self.n_classes)
 

@@ -197,10 +197,11 @@ class EnsembleLearner:
         features = self._features(X, self._columns.prepare(X))
         if self._packed is None or self._packed[0] is not self:
             h = mixture(self._member_probabilities(features), self.weights)
-            return h if self.labels is None else self.labels.probabilities(h)
-        if len(X) == 1:
-            self._asked = X.tobytes(), features
-        return predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
+        else:
+            if len(X) == 1:
+                self._asked = X.tobytes(), features
+            h = predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
+        return h if self.labels is None else self.labels.probabilities(h)
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
@@ -368,7 +369,8 @@ class EnsembleLearner:
                     self.labels.learn_pending(row.label_rules, int(labels[part][0]))
                 if not row.has_prediction:
                     continue
-                self._reweigh_late(row, members[part], labels[part])
+                is_late = self._pending.n_labels - n + part.start > row.n_labels
+                self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self._plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
             losses = 1.0 - label_entries(h, labels[part])
@@ -376,16 +378,16 @@ class EnsembleLearner:
         self.mistake_bound.add_steps(learned.rates, 1.0 - label_entries(learned.h, labels))
         return learned
 
-    def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels) -> None:
+    def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels, counted_share: float) -> None:
         """Update the weights by the label of a pending row.
 
         There are two schemes of weighting members. The first uses their predictions when the row was observed, which
         shows which members predict well in spite of the delay. The second uses their predictions now, before the label
         is learned, which shows sooner which members have adapted to the stream. Either scheme can be far better than
         the other. Therefore the weights are a mixture of both schemes, whose shares depend on the predictions of each
-        scheme when the row was observed. Only expected mistakes count here: where members disagree because labels are
-        late, counted mistakes are too noisy. The bounds are calibrated by the mixture's predictions when the row was
-        observed.
+        scheme when the row was observed. If other labels came in between, only expected mistakes count: where members
+        disagree because labels are late, counted mistakes are too noisy. The bounds are calibrated by the mixture's
+        predictions when the row was observed.
         """
         unused = np.empty((1, self.n_classes))
         for said, weights in (
@@ -393,7 +395,7 @@ class EnsembleLearner:
             (members, self._scheme_weights[1]),
             (row.scheme_probabilities[None], self._scheme_shares),
         ):
-            mix_and_reweigh(said, labels, weights, unused, 0.0)
+            mix_and_reweigh(said, labels, weights, unused, counted_share)
         self.weights[:] = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
