@@ -14,7 +14,7 @@ from helpers.model_files import read_model_file
 MODELS = Path(__file__).parent / "models"
 N_LEARNED = {"amrc": 150, "paper": 120, "paper-widened": 120, "rbp": 120, "dwm": 120}
 
-ADDED = {
+ADDED = {f"space{i}/members/{name}" for i in (0, 1) for name in ("average_gain", "interval")} | {
     *("n_expired", "pending/ids", "pending/times", "pending/ages", "calibration/window", "calibration/stretches"),
     *("columns/recent", "columns/recent_figures"),
 }

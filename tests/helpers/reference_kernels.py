@@ -129,7 +129,7 @@ class ReferenceMembers:
         for m in range(len(self.gain)):
             if not self.update_memory(m, kept, y, probabilities):
                 self.descend(m, self.width_of(m), is_compensated=is_compensated)
-            self.average[m] += 0.5 * (self.mu[m] - self.average[m])
+            self.average[m] += self.average_gain[m] * (self.mu[m] - self.average[m])
             self.margin[m, 0] = np.sum(self.width_of(m) * np.abs(self.average[m]))
             usable = np.flatnonzero(self.bounds_of(m) <= 1 - 1 / self.mu.shape[1])
             self.n_halvings[m] = usable[0] if usable.size else 4

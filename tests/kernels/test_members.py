@@ -63,9 +63,9 @@ def test_ages_are_drawn_with_the_weights_of_the_window(n, gain):
     assert np.abs(drawn - np.cumsum(weights / weights.sum())).max() < 0.01
 
 
-LEARNED = set(Members._fields) - {"gain", "width", "reach", "age_quantiles", "partner"}
+LEARNED = set(Members._fields) - {"gain", "average_gain", "width", "reach", "age_quantiles", "partner", "interval"}
 PLANS = {
-    "plain": SpacePlan("plain", (MemberPlan(0.5, 0.3), MemberPlan(0.2, 0.1))),
+    "plain": SpacePlan("plain", (MemberPlan(0.5, 0.3), MemberPlan(0.2, 0.0, average_gain=0.1))),
     "growing": SpacePlan("growing", (MemberPlan(0.2, 0.3), MemberPlan(0.0, 0.3, partner=0))),
     "compensated": SpacePlan("compensated", (MemberPlan(0.3, 0.3), MemberPlan(0.1, 0.3)), orders=(0, 1)),
 }
@@ -96,7 +96,7 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
     if plan == "growing":  # so that its memory also becomes full
         space._members = space._members._replace(reach=np.array([15, 25]))
     Z, y, elapsed = flipping(c, 45, c, 3)
-    Psi = space.represent(Z)
+    Psi = space.represent(Z, Z)
     filters = reference_kernels.ReferenceFilterBank(space._filters.gains, c, Psi.shape[1])
     for t in range(45):
         twin = reference_kernels.ReferenceMembers(space._store, space._members, space._workspace.centres)
@@ -120,7 +120,7 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
 def test_a_cut_gives_a_member_the_memory_of_its_partner():
     space, n_cuts = new_space(PLANS["growing"], 2, 3), 0
     Z, y, elapsed = flipping(1, 200, 2, 3)
-    Psi = space.represent(Z)
+    Psi = space.represent(Z, Z)
     for t in range(200):
         space.predict_then_learn(Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
         members = space._members

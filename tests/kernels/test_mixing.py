@@ -19,14 +19,16 @@ def random_saying(seed, n, n_members, c):
     return said, rng.integers(0, c, n), rng.dirichlet(np.ones(n_members))
 
 
-@given(seeds, st.integers(1, 20), st.integers(1, 6), st.integers(1, 5))
-def test_mixing_equals_its_formula(seed, n, n_members, c):
+@given(seeds, st.integers(1, 20), st.integers(1, 6), st.integers(1, 5), st.sampled_from([0.0, 0.5, 1.0]))
+def test_mixing_equals_its_formula(seed, n, n_members, c, share):
     said, labels, weights = random_saying(seed, n, n_members, c)
     expected, h = weights.copy(), np.empty((n, c))
-    mix_and_reweigh(said, labels, weights, h)
+    mix_and_reweigh(said, labels, weights, h, share)
     for t in range(n):
         assert np.allclose(h[t], expected @ said[t], atol=1e-12)
-        expected = expected * np.exp(-LEARNING_RATE * (1 - said[t, :, labels[t]]))
+        is_wrong = said[t].argmax(axis=1) != labels[t]
+        losses = (1 - share) * (1 - said[t, :, labels[t]]) + share * is_wrong
+        expected = expected * np.exp(-LEARNING_RATE * losses)
         expected = (1 - FIXED_SHARE) * expected / expected.sum() + FIXED_SHARE / n_members
     assert np.allclose(weights, expected, atol=1e-12)
     assert np.isclose(weights.sum(), 1, atol=1e-12)
@@ -39,7 +41,7 @@ def test_the_mixture_errs_little_more_often_than_the_best_member(seed, n_members
     """Exponential weights with a fixed share: regret ≤ log(m)/η + ηT/8, and what the share costs."""
     said, labels, _ = random_saying(seed, 300, n_members, 3)
     weights, h = np.full(n_members, 1 / n_members), np.empty((300, 3))
-    mix_and_reweigh(said, labels, weights, h)
+    mix_and_reweigh(said, labels, weights, h, 0.0)
     steps = np.arange(300)
     best = (1 - said[steps, :, labels]).sum(axis=0).min()
     regret = (1 - h[steps, labels]).sum() - best
@@ -54,7 +56,7 @@ def test_what_all_members_are_sure_of_is_not_more_than_sure(seed, n_members):
     said[:, :, 0] = 1.0
     h = np.empty((1, 2))
     assert mixture(said, weights * (1 + 1e-15)).max() <= 1.0
-    mix_and_reweigh(said, np.zeros(1, np.int64), weights * (1 + 1e-15), h)
+    mix_and_reweigh(said, np.zeros(1, np.int64), weights * (1 + 1e-15), h, 0.5)
     assert h.max() <= 1.0
 
 
@@ -64,3 +66,12 @@ def test_entries_equal_those_of_numpy(seed, n, c):
     h, labels = rng.integers(0, 3, (n, c)) / 2, rng.integers(0, c, n)
     assert np.array_equal(largest_entries(h), np.argmax(h, axis=1))
     assert np.array_equal(label_entries(h, labels), h[np.arange(n), labels])
+
+
+def test_of_equal_probabilities_the_first_counts_as_predicted():
+    said = np.full((1, 2, 2), 0.5)
+    for label, is_right in ((0, 1), (1, 0)):
+        weights, h = np.full(2, 0.5), np.empty((1, 2))
+        said[0, 1] = (0.9, 0.1)
+        mix_and_reweigh(said, np.array([label]), weights, h, 1.0)
+        assert (weights[0] == weights[1]) == bool(is_right == (label == 0))

@@ -8,7 +8,7 @@ import numpy as np
 from driftline.core.schema import ArraySpec, Schema
 from driftline.core.state import copy_with
 from driftline.errors import ConfigError, DataError
-from driftline.kernels.representation import represent
+from driftline.kernels.representation import represent, set_fourier_features
 from driftline.types import LARGEST_VALUE, Matrix, Singles, State
 
 LARGEST_NORMAL = 40.0
@@ -201,6 +201,15 @@ class LinearFourierMap:
     def transform(self, Z: Matrix) -> Singles:
         """Return ψ for each row of Z, computed row by row, so that the grouping of rows does not change the result."""
         return represent(Z, self._directions, self._n_first_columns)
+
+    @property
+    def n_linear(self) -> int:
+        """Number of features before the Fourier features, from which those follow."""
+        return 1 + self.n_columns
+
+    def complete(self, rows: Singles) -> None:
+        """Set the Fourier features of rows ψ from their linear features."""
+        set_fourier_features(rows, self._directions, self._n_first_columns)
 
     def state(self) -> State:
         """Return no arrays: the directions follow from the seed and the number of columns."""

@@ -55,8 +55,9 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     _learner: Learner
     """The learner, which only a thread that holds `_lock` may use."""
     _also_reads: "tuple[type[SavedClassifier], ...]" = ()
-    _plan_version = 1
     """Other classes whose files `load` reads."""
+    _plan_version = 1
+    """Version of the plan that says which members a model has; a loaded model keeps that of its file."""
 
     @abstractmethod
     def _checked_parameters(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The forests of a tree space: their store of raw rows, their trees, and the features they give."""
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class Forest:
             n_cuts=np.zeros(1, np.int64),
         )
         self._recent, self._long = _new_forests(0)
-        self._workspace = _new_workspace(n, n_columns, 0)
+        self._workspace = _new_workspace(self._store, 0)
 
     @property
     def n_features(self) -> int:
@@ -82,7 +83,7 @@ class Forest:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self._recent.counts.shape[2]
+        return int(self._recent.counts.shape[2])
 
     @property
     def n_columns(self) -> int:
@@ -105,16 +106,17 @@ class Forest:
         if long.counts.shape[1] == self._long.counts.shape[1]:
             recent, long = (_with_classes(trees, n) for trees in (self._recent, self._long))
         self._recent, self._long = recent, long
-        self._workspace = _new_workspace(*self._store.rows.shape, c)
+        self._workspace = _new_workspace(self._store, c)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, whose values are missing in the rows so far."""
         grown = (0, n)
         self._origin = np.pad(self._origin, grown, constant_values=np.nan)
         size = n_stored_rows(self.n_columns)
-        rows = np.pad(self._store.rows, ((0, 0), grown), constant_values=np.nan)
+        rows = np.pad(self._store.rows, ((0, 0), grown))
+        rows[: int(self._store.n_seen[0]), -n:] = np.nan
         self._store = _with_size(self._store._replace(rows=rows), size)
-        self._workspace = _new_workspace(size, self.n_columns, self.n_classes)
+        self._workspace = _new_workspace(self._store, self.n_classes)
 
     def values(self, X: Matrix) -> Singles:
         """Return raw rows as the trees see them: minus the first value of each column, in single precision."""
@@ -163,7 +165,7 @@ class Forest:
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
-        parts = {"store": self._store, "recent": self._recent, "long": self._long}
+        parts: dict[str, NamedTuple] = {"store": self._store, "recent": self._recent, "long": self._long}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
         return {"origin": self._origin, **arrays}
 
@@ -185,16 +187,16 @@ class Forest:
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
-        parts = {name: {key: np.array(array) for key, array in state_of(name, state).items()} for name in PARTS}
-        self._origin = np.array(state["origin"])
-        self._store = ForestStore(**parts["store"])
-        self._recent, self._long = Trees(**parts["recent"]), Trees(**parts["long"])
+
+        def part(name: str) -> dict[str, Any]:
+            return {key: np.array(array) for key, array in state_of(name, state).items()}
+
+        self._origin = state["origin"].astype(np.float64)
+        self._store = ForestStore(**part("store"))
+        self._recent, self._long = Trees(**part("recent")), Trees(**part("long"))
         for trees in (self._recent, self._long):
             _check_links(trees)
-        self._workspace = _new_workspace(*self._store.rows.shape, self.n_classes)
-
-
-PARTS = ("store", "recent", "long")
+        self._workspace = _new_workspace(self._store, self.n_classes)
 
 
 def n_tried_columns(n_columns: int) -> int:
@@ -225,7 +227,8 @@ def _with_size(store: ForestStore, n: int) -> ForestStore:
     return store._replace(rows=rows, labels=labels)
 
 
-def _new_workspace(n: int, p: int, c: int) -> GrowthWorkspace:
+def _new_workspace(store: ForestStore, c: int) -> GrowthWorkspace:
+    n, p = store.rows.shape
     return GrowthWorkspace(
         rows=np.zeros(n, np.int64),
         bounds=np.zeros((2, 2 * max_leaves(c) - 1), np.int64),

@@ -197,10 +197,11 @@ class EnsembleLearner:
         features = self._features(X, self._columns.prepare(X))
         if self._packed is None or self._packed[0] is not self:
             h = mixture(self._member_probabilities(features), self.weights)
-            return h if self.labels is None else self.labels.probabilities(h)
-        if len(X) == 1:
-            self._asked = X.tobytes(), features
-        return predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
+        else:
+            if len(X) == 1:
+                self._asked = X.tobytes(), features
+            h = predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
+        return h if self.labels is None else self.labels.probabilities(h)
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
@@ -280,13 +281,14 @@ class EnsembleLearner:
         return any(space.plan.has_trees for space in self.spaces)
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
-        """Learn rows that were not observed; of several rows, the columns are updated before the rest."""
-        columns, asked, is_single = self._columns, self._asked, len(X) == 1
-        if is_single and asked is not None and asked[0] == X.tobytes():
-            features = asked[1]
+        """Learn rows that were not observed."""
+        is_single = len(X) == 1
+        columns = self._columns if is_single else independent_copy(self._columns)
+        if is_single and self._asked is not None and self._asked[0] == X.tobytes():
+            features = self._asked[1]
         else:
             features = self._features(X, columns.prepare(X) if is_single else columns.update(X), learns=True)
-        self._asked = None
+        self._columns, self._asked = columns, None
         _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
         return Learned(labels, *learned)
 
@@ -299,7 +301,7 @@ class EnsembleLearner:
         updates_columns: bool,
         updates_weights: bool,
     ) -> tuple[Vector, Matrix, Vector, Vector]:
-        """Let trees learn, then call the kernel `learn_rows`, which returns the members' probabilities, the mixture and both bounds."""
+        """Let trees learn rows, then all other parts; return members' probabilities, the mixture and both bounds."""
         columns = self._columns
         return learn_rows(
             X,
@@ -367,7 +369,8 @@ class EnsembleLearner:
                     self.labels.learn_pending(row.label_rules, int(labels[part][0]))
                 if not row.has_prediction:
                     continue
-                self._reweigh_late(row, members[part], labels[part])
+                is_late = self._pending.n_labels - n + part.start > row.n_labels
+                self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self._plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
             losses = 1.0 - label_entries(h, labels[part])
@@ -375,20 +378,24 @@ class EnsembleLearner:
         self.mistake_bound.add_steps(learned.rates, 1.0 - label_entries(learned.h, labels))
         return learned
 
-    def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels) -> None:
+    def _reweigh_late(self, row: PendingRow, members: Vector, labels: Labels, counted_share: float) -> None:
         """Update the weights by the label of a pending row.
 
         There are two schemes of weighting members. The first uses their predictions when the row was observed, which
         shows which members predict well in spite of the delay. The second uses their predictions now, before the label
         is learned, which shows sooner which members have adapted to the stream. Either scheme can be far better than
         the other. Therefore the weights are a mixture of both schemes, whose shares depend on the predictions of each
-        scheme when the row was observed. The bounds are calibrated by the mixture's predictions when the row was
-        observed.
+        scheme when the row was observed. If other labels came in between, only expected mistakes count: where members
+        disagree because labels are late, counted mistakes are too noisy. The bounds are calibrated by the mixture's
+        predictions when the row was observed.
         """
-        unused, share = np.empty((1, self.n_classes)), self._plan.counted_share
-        mix_and_reweigh(row.member_probabilities[None], labels, self._scheme_weights[0], unused, share)
-        mix_and_reweigh(members, labels, self._scheme_weights[1], unused, share)
-        mix_and_reweigh(row.scheme_probabilities[None], labels, self._scheme_shares, unused, share)
+        unused = np.empty((1, self.n_classes))
+        for said, weights in (
+            (row.member_probabilities[None], self._scheme_weights[0]),
+            (members, self._scheme_weights[1]),
+            (row.scheme_probabilities[None], self._scheme_shares),
+        ):
+            mix_and_reweigh(said, labels, weights, unused, counted_share)
         self.weights[:] = self._scheme_shares @ self._scheme_weights
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
@@ -398,7 +405,7 @@ class EnsembleLearner:
         """
         self._pending.check_ids(ids)
         known = [None] * len(X) if ids is None else ids.tolist()
-        columns = self._columns_to_update()
+        columns = independent_copy(self._columns)
         Z = columns.update(X) if self.n_classes else np.zeros_like(X)
         unknown: Vector = np.zeros((len(X), len(self.weights), 0))
         members = self._member_probabilities(self._features(X, Z)) if self.n_classes else unknown
@@ -461,15 +468,11 @@ class EnsembleLearner:
 
     def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
         """Return the features of raw rows in all spaces; update the columns, and remove rows that were pending."""
-        columns = self._columns_to_update()
+        columns = independent_copy(self._columns)
         features = self._features(X, _prepared(columns, X, matches), learns=True)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features
-
-    def _columns_to_update(self) -> RunningColumns:
-        """Return the columns, or a copy of them if a custom feature map may yet reject a row."""
-        return independent_copy(self._columns) if self._has_custom_features else self._columns
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""

@@ -158,7 +158,7 @@ class PendingRows:
         self._by_id: dict[Any, int] = {}
         self._by_values: dict[bytes, list[int]] = {}
         self._by_rounded_values: dict[bytes, list[int]] = {}
-        self._n_added = self._n_labels = 0
+        self._n_added = self.n_labels = 0
         self._first_time = np.nan
         """Time of the first label, which is also that of rows that were observed before any time was known."""
 
@@ -196,7 +196,7 @@ class PendingRows:
                 self.n_expired += 1
             # Times never decrease, so that the oldest rows are the first to expire.
             time = float(np.fmax(row.time, self._rows[next(reversed(self._rows))].time)) if self._rows else row.time
-            self._insert(replace(row, time=time, n_labels=self._n_labels), keys)
+            self._insert(replace(row, time=time, n_labels=self.n_labels), keys)
 
     def _insert(self, row: PendingRow, keys: tuple[bytes, bytes]) -> None:
         place, (exact, rounded) = self._n_added, keys
@@ -249,7 +249,7 @@ class PendingRows:
         """Return whether a row has expired before the label of row t of a batch is learned."""
         row = self._rows[place]
         elapsed = times[min(t, len(times) - 1)] - self._time(row, times[0])
-        return self._n_labels + t - row.n_labels >= self._expire_after_labels or elapsed > self._expire_after_time
+        return self.n_labels + t - row.n_labels >= self._expire_after_labels or elapsed > self._expire_after_time
 
     def _time(self, row: PendingRow, next_time: float = np.nan) -> float:
         """Return when a row was observed; `next_time` is the time of the next label."""
@@ -270,7 +270,7 @@ class PendingRows:
         for place in matches.places:
             self._remove(place)
         self.n_expired += matches.n_expired
-        self._n_labels += len(matches.rows)
+        self.n_labels += len(matches.rows)
         if math.isnan(self._first_time):
             self._first_time = float(times[0])
 
@@ -321,7 +321,7 @@ class PendingRows:
         return {name: self._stacked(name, rows) for name in self._saved_arrays} | {
             "ids": ids_as_bytes([row.id for row in rows]),
             "times": np.array([self._time(row) for row in rows]),
-            "ages": np.array([self._n_labels - row.n_labels for row in rows]),
+            "ages": np.array([self.n_labels - row.n_labels for row in rows]),
             **joined([row.said for row in rows], self._n_classes, self._guarantees)._asdict(),
         }
 

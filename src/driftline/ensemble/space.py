@@ -19,9 +19,11 @@ from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, RowStore, member_bound
 from driftline.kernels.members import CUT_LEAD_MISTAKES, predict_and_learn, predict_rows
 from driftline.kernels.representation import MAX_MAGNITUDE
-from driftline.types import Labels, Matrix, Singles, State, Vector
+from driftline.types import Flags, Labels, Matrix, Singles, State, Vector
 
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
+BOUND_WIDTH = 0.3
+"""Width λ, in standard errors, of the uncertainty sets for the bounds of members that learn without λ."""
 NEGLIGIBLE_WEIGHT = 0.01
 """Members of smaller weight learn less often."""
 LONGEST_INTERVAL = 8
@@ -89,7 +91,19 @@ class Space:
         c = self._members.mu.shape[1]
         chosen = enumerate(self._members.n_halvings.tolist())
         bounds: Vector = np.array([member_bound(self._members, m, k, c) for m, k in chosen])
+        bounds[self._members.width == 0.0] += self._margins(self._members.width == 0.0)
         return np.clip(bounds, 0.0, 1.0 - 1.0 / max(c, 1))  # more only in an altered model file
+
+    def _margins(self, chosen: Flags) -> Vector:
+        """Return λᵀ|μ| of some members for λ of `BOUND_WIDTH` standard errors, for the rules that they use."""
+        members = self._members
+        mass = np.maximum(members.mass[chosen], 1.0)[:, :, None, None]
+        mean = members.sums[chosen] / mass[:, 0]
+        variances = np.maximum(members.squares[chosen] / mass[:, 0] - mean**2, 0.0)
+        lam = BOUND_WIDTH * np.sqrt(variances * mass[:, 1]) / mass[:, 0]
+        factors = np.append(0.5 ** np.arange(N_RULES), 0.0)[members.n_halvings[chosen]]
+        margins: Vector = factors * np.sum(lam * np.abs(members.average[chosen]), axis=(1, 2))
+        return margins
 
     @property
     def n_cuts(self) -> Labels:
@@ -208,6 +222,7 @@ class Space:
         parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "filter_bank": self._filters}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
         arrays["centres"] = self._workspace.centres
+        arrays["store/rows"] = self._store.rows[:, : self._n_saved_features]
         if self.has_custom_features:
             arrays |= {f"features/{name}": array for name, array in self._features.state().items()}
         return arrays
@@ -217,8 +232,9 @@ class Space:
         n_rows, d = self._store.rows.shape
         c = self._members.mu.shape[1]
         largest = 4.0 * MAX_MAGNITUDE  # of a row minus the forecast of its class mean
+        rows = ArraySpec((n_rows, d), np.float32, -largest, largest)
         store: Schema = {
-            "rows": ArraySpec((n_rows, d), np.float32, -largest, largest),
+            "rows": replace(rows, shape=(n_rows, self._n_saved_features), since=3, before=rows),
             "labels": whole_numbers((n_rows,), max(c - 1, 0)),
             "n_seen": whole_numbers((1,)),
             "mean_squared_norm": ArraySpec((1,), low=0.0),
@@ -237,11 +253,27 @@ class Space:
         def part(name: str) -> dict[str, Any]:
             return {key: np.array(value) for key, value in state_of(name, state).items()}
 
-        self._store, self._filters = RowStore(**part("store")), FilterBank(**part("filter_bank"))
+        store, self._filters = part("store"), FilterBank(**part("filter_bank"))
+        self._store = RowStore(**store | {"rows": self._completed(store["rows"], int(store["n_seen"][0]))})
         self._members = self._members._replace(**part("members"))  # older model files do not have all arrays
         self._workspace = self._blank_workspace(state["centres"])
         if self.has_custom_features:
             self._features.restore(part("features"))
+
+    @property
+    def _n_saved_features(self) -> int:
+        """Number of the first features of stored rows that are saved: without those that follow from others."""
+        is_built_in = isinstance(self._features, LinearFourierMap)
+        return self._features.n_linear if is_built_in else int(self._store.rows.shape[1])
+
+    def _completed(self, saved: Singles, n_seen: int) -> Singles:
+        """Return rows with all features; files of versions 1 and 2 have all of them."""
+        if saved.shape[1] == self._store.rows.shape[1]:
+            return saved
+        rows, n = np.zeros_like(self._store.rows), min(n_seen, len(saved))
+        rows[:, : saved.shape[1]] = saved
+        self._features.complete(rows[:n])
+        return rows
 
     def _blank_workspace(self, centres: Any) -> MemberWorkspace:
         workspace = _new_workspace(*self._members.mu.shape[1:])

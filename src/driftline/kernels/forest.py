@@ -52,7 +52,7 @@ class ForestStore(NamedTuple):
         n = min(int(self.n_seen[0]), len(self.rows))
         rows = np.zeros_like(self.rows)
         rows[:n] = self.rows[:n]
-        return ForestStore(rows, *(array.copy() for array in self[1:]))
+        return self._replace(rows=rows, **{name: getattr(self, name).copy() for name in self._fields[1:]})
 
 
 @inner_kernel

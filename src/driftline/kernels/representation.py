@@ -150,18 +150,26 @@ def represent(Z: Matrix, directions: Matrix, n_first: int) -> Singles:
     p = `n_first` is the number of columns at the start.
     """
     n, p = Z.shape
-    n_directions = directions.shape[0]
-    Psi = np.empty((n, 1 + p + 2 * n_directions), np.float32)
+    Psi = np.empty((n, 1 + p + 2 * directions.shape[0]), np.float32)
     scale = 1.0 / math.sqrt(n_first)
-    share = 1.0 / math.sqrt(max(n_directions, 1))
     for t in range(n):
         Psi[t, 0] = CONSTANT_FEATURE
         for j in range(p):
             Psi[t, 1 + j] = Z[t, j] * scale
+    set_fourier_features(Psi, directions, n_first)
+    return Psi
+
+
+@kernel
+def set_fourier_features(Psi: Singles, directions: Matrix, n_first: int) -> None:
+    """Set the Fourier features of each row from its linear ones, in single precision, so that only those are saved."""
+    n_directions, p = directions.shape
+    root = math.sqrt(n_first)
+    share = 1.0 / math.sqrt(max(n_directions, 1))
+    for t in range(len(Psi)):
         for i in range(n_directions):
             angle = 0.0
             for j in range(p):
-                angle += directions[i, j] * Z[t, j]
-            Psi[t, 1 + p + i] = math.cos(angle) * share
-            Psi[t, 1 + p + n_directions + i] = math.sin(angle) * share
-    return Psi
+                angle += directions[i, j] * float(Psi[t, 1 + j])
+            Psi[t, 1 + p + i] = math.cos(root * angle) * share
+            Psi[t, 1 + p + n_directions + i] = math.sin(root * angle) * share

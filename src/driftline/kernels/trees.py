@@ -45,12 +45,11 @@ class Trees(NamedTuple):
         """Return a copy; memory for nodes that no tree has stays untouched."""
         k, n_leaves = int(self.n_nodes.max()), int(self.n_leaves.max())
         copied = new_trees(*self.column.shape, *self.counts.shape[1:])
-        for source, target in zip(self[:3], copied[:3], strict=True):
-            target[:, :k] = source[:, :k]
+        copied.column[:, :k], copied.child[:, :k] = self.column[:, :k], self.child[:, :k]
+        copied.threshold[:, :k] = self.threshold[:, :k]
         copied.counts[:, :n_leaves] = self.counts[:, :n_leaves]
-        for source, target in zip(self[4:], copied[4:], strict=True):
-            target[:] = source
-        return copied
+        names = ("n_nodes", "n_leaves", "n_grown", "credit")
+        return copied._replace(**{name: getattr(self, name).copy() for name in names})
 
 
 def new_trees(n_trees: int, n_nodes: int, n_leaves: int, c: int) -> Trees:
@@ -105,7 +104,7 @@ def draw_threshold(
             if low > high:
                 low, high = high, low
             threshold = low + np.float32(next_uniform(random_state)) * (high - low)
-            return low if threshold >= high else threshold
+            return np.float32(low if threshold >= high else threshold)
     return np.float32(np.nan)
 
 
@@ -265,4 +264,4 @@ def leaf_of(trees: Trees, t: int, values: Singles, row: int) -> int:
     while trees.column[t, node] != LEAF:
         goes_first = values[row, trees.column[t, node]] <= trees.threshold[t, node]
         node = trees.child[t, node] + (0 if goes_first else 1)
-    return trees.child[t, node]
+    return int(trees.child[t, node])
