@@ -252,7 +252,13 @@ def set_entries(name, *entries):
     return change
 
 
+def let_second_child_lie_beyond_the_tree(arrays):
+    last = arrays[f"{FOREST}/recent/n_nodes"][0] - 1
+    set_entries("recent/child", ((0, 0), last))(arrays)
+
+
 HOSTILE = {
+    "second child beyond the tree": (let_second_child_lie_beyond_the_tree, "'child' links nodes"),
     "child before its node": (set_entries("recent/child", ((0, 0), 0)), "'child' links nodes"),
     "child beyond the tree": (set_entries("recent/child", ((0, 0), 397)), "'child' links nodes"),
     "child beyond the array": (set_entries("long/child", ((3, 0), 8191)), "has 8191 at .3, 0.; expected"),

@@ -43,12 +43,14 @@ def random_rows(seed, n, p, c, kind="plain"):
         values[:, ::2] = 3.0
     elif kind == "missing":
         values[rng.random(values.shape) < 0.3] = np.nan
+    elif kind == "adjacent":  # no number lies between two of them
+        values = 1 + np.clip(np.round(values), -2, 2) * np.finfo(np.float32).eps
     elif kind == "extreme":
         values *= np.float32(10.0) ** rng.integers(-30, 30, (n, p)).astype(np.float32)
     return values, np.digitize(noisy, np.linspace(-1, 1, c + 1)[1:-1]).astype(np.int64)
 
 
-KINDS = ["plain", "ties", "constant", "missing", "extreme"]
+KINDS = ["plain", "ties", "constant", "missing", "extreme", "adjacent"]
 
 
 @pytest.mark.parametrize("c", [2, 5])
