@@ -28,15 +28,19 @@ SYNTHETIC = {
 }
 
 
-def only(spaces, keeps):
-    """Return the spaces for which `keeps` is true."""
-    return tuple(space for space in spaces if keeps(space))
+def only(keeps):
+    """Return a change that keeps the spaces for which `keeps` is true."""
+    return lambda plan: replace(plan, spaces=tuple(space for space in plan.spaces if keeps(space)))
 
 
-def with_members(spaces, change):
-    """Return the spaces with changed members, without spaces that have no members left."""
-    changed = (replace(space, members=tuple(change(space.members))) for space in spaces)
-    return tuple(space for space in changed if space.members)
+def with_members(change):
+    """Return a change of the members of each space; spaces that have no members left are removed."""
+
+    def changed(plan):
+        spaces = (replace(space, members=tuple(change(space.members))) for space in plan.spaces)
+        return replace(plan, spaces=tuple(space for space in spaces if space.members))
+
+    return changed
 
 
 def one_memory(members):
@@ -54,17 +58,32 @@ def with_width(width):
     return lambda members: (replace(member, width=width) for member in members)
 
 
+def with_widths_only(members):
+    """Return the members that learn with λ; those without λ get 0.3 standard errors if there are no others."""
+    return [member for member in members if member.width > 0] or list(with_width(0.3)(members))
+
+
+def averaged_quickly(members):
+    """Return the members, all with the same gain of the average of their iterates."""
+    return (replace(member, average_gain=0.5) for member in members)
+
+
 CHANGES = {
-    "as it is": lambda spaces: spaces,
-    "one memory (gain 0.01)": lambda spaces: with_members(spaces, one_memory),
-    "no memory that is cut": lambda spaces: with_members(spaces, without_cuts),
-    "no coarse Fourier features": lambda spaces: only(spaces, lambda space: space.name != "coarse"),
-    "no fine Fourier features": lambda spaces: only(spaces, lambda space: space.name != "fine"),
-    "no Fourier features": lambda spaces: default_plan(uses_fourier=False, order=1),
-    "no drift-compensated store": lambda spaces: only(spaces, lambda space: not space.orders),
-    "filters of order 0 only": lambda spaces: tuple(replace(s, orders=(0,)) if s.orders else s for s in spaces),
-    "λ of one standard error": lambda spaces: with_members(spaces, with_width(1.0)),
-    "λ = 0": lambda spaces: with_members(spaces, with_width(0.0)),
+    "as it is": lambda plan: plan,
+    "no trees": only(lambda space: not space.has_trees),
+    "no members without λ": with_members(with_widths_only),
+    "no slow averages": with_members(averaged_quickly),
+    "weights by expected mistakes": lambda plan: replace(plan, counted_share=0.0),
+    "weights by counted mistakes": lambda plan: replace(plan, counted_share=1.0),
+    "no member rests": lambda plan: replace(plan, rests_members=False),
+    "one memory (gain 0.01)": with_members(one_memory),
+    "no memory that is cut": with_members(without_cuts),
+    "no coarse Fourier features": only(lambda space: space.name != "coarse"),
+    "no fine Fourier features": only(lambda space: space.name != "fine"),
+    "no Fourier features": lambda plan: default_plan(uses_fourier=False, has_trees=True, order=1),
+    "no drift-compensated store": only(lambda space: not space.orders),
+    "λ of one standard error": with_members(with_width(1.0)),
+    "λ = 0": with_members(with_width(0.0)),
 }
 
 

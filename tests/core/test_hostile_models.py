@@ -55,7 +55,7 @@ def replace_array(name, function):
         ),
         (
             replace_array("space0/members/gain", lambda gain: gain[:-1]),
-            r"'space0/members/gain' has the shape \(7,\); expected \(8\)",
+            r"'space0/members/gain' has the shape \(5,\); expected \(6\)",
         ),
         (set_array("space0/members/partner", 99), "'space0/members/partner' differs from what the parameters"),
         (set_array("space0/members/mu", np.nan), "'space0/members/mu' has nan"),

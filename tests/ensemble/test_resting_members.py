@@ -13,7 +13,8 @@ from driftline.ensemble.learner import LABELS_PER_REVIEW
 from driftline.ensemble.plan import MemberPlan, SpacePlan, default_plan
 from driftline.ensemble.space import Space
 from driftline.ensemble.tree_space import TreeSpace
-from helpers.tree_streams import assert_same_use, rule_stream
+from helpers.quick_models import assert_same
+from helpers.tree_streams import rule_stream
 
 QUICK = {"n_components": 6}
 
@@ -111,8 +112,8 @@ def test_rows_learned_one_by_one_and_in_blocks_agree_across_reviews(features, la
     for t in range(330):
         singly.partial_fit(X[t : t + 1], y[t : t + 1])
     assert intervals(whole).max() > 1
-    assert_same_use(whole, in_parts)
-    assert_same_use(whole, singly)
+    assert_same(whole, in_parts)
+    assert_same(whole, singly)
 
 
 def test_rows_whose_labels_come_late_are_reviewed_too():
@@ -122,7 +123,7 @@ def test_rows_whose_labels_come_late_are_reviewed_too():
     for t in range(10, 400):
         singly.partial_fit(X[t : t + 1], y[t : t + 1])
     assert intervals(whole).max() > 1
-    assert_same_use(whole, singly)
+    assert_same(whole, singly)
 
 
 @pytest.mark.parametrize("n", [100, 191, 192, 193])
@@ -134,7 +135,7 @@ def test_a_model_saved_between_reviews_goes_on(tmp_path, n):
     others = AMRC.load(tmp_path / "model"), copy.deepcopy(model)
     model.partial_fit(X[n:], y[n:])
     for other in others:
-        assert_same_use(model, other.partial_fit(X[n:], y[n:]))
+        assert_same(model, other.partial_fit(X[n:], y[n:]))
 
 
 def test_trees_are_grown_less_often_while_all_their_members_rest():

@@ -9,7 +9,8 @@ import pytest
 from driftline import AMRC
 from driftline.ensemble.plan import MemberPlan, SpacePlan
 from driftline.ensemble.tree_space import TreeSpace
-from helpers.tree_streams import assert_same_use, rule_stream
+from helpers.quick_models import assert_same
+from helpers.tree_streams import rule_stream
 
 QUICK = {"n_components": 6}
 NONE = np.empty((0, 0), np.float32)
@@ -81,7 +82,7 @@ def test_a_model_goes_on_from_a_file_a_pickle_and_a_copy(rows, tmp_path, n):
     expected = model.prequential(X[n : n + 200], y[n : n + 200]).probabilities
     for other in others:
         assert np.array_equal(other.prequential(X[n : n + 200], y[n : n + 200]).probabilities, expected)
-        assert_same_use(model, other)
+        assert_same(model, other)
 
 
 def test_predicting_changes_nothing(rows):
@@ -92,7 +93,7 @@ def test_predicting_changes_nothing(rows):
         asked.predict(X[t - 50 : t + 50])
         for model in (asked, other):
             model.partial_fit(X[t : t + 1], y[t : t + 1])
-    assert_same_use(asked, other)
+    assert_same(asked, other)
 
 
 def test_what_is_predicted_and_learned_row_by_row_is_what_blocks_give(rows):
@@ -104,7 +105,7 @@ def test_what_is_predicted_and_learned_row_by_row_is_what_blocks_give(rows):
     for t in range(1, 300):
         assert np.array_equal(singly.predict_proba(X[t : t + 1])[0], expected[t])
         singly.partial_fit(X[t : t + 1], y[t : t + 1])
-    assert_same_use(whole, singly)
+    assert_same(whole, singly)
 
 
 def test_missing_values_are_learned(rows):
@@ -128,7 +129,7 @@ def test_a_new_class_and_a_new_column_in_mid_stream(rows, tmp_path):
     assert np.mean(predicted[-200:] != y[800:1000]) < 0.15
     assert model.classes_.tolist() == [0, 1, 2]
     other.partial_fit(X[500:1000], y[500:1000])
-    assert_same_use(model, other)
+    assert_same(model, other)
 
 
 def test_rows_whose_labels_come_late_are_learned(rows):

@@ -145,7 +145,7 @@ class ReferenceForests:
         self.grow_if_due(1, self.n_since_cut, 10_000.0 * pace)
 
     def grow_if_due(self, k, n, credit):
-        self.credit[k] += credit
+        self.credit[k] = min(self.credit[k] + credit, 16 * credit)
         n = min(n, len(self.rows))
         if n < 10 or self.credit[k] <= 0:
             return

@@ -56,8 +56,9 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     ----------
     features : {"auto", "linear", "fourier"} or FeatureMap, default="auto"
         The instance features ψ(x): linear features only, or linear features and random Fourier features of two
-        scales. "auto" uses Fourier features if the instances have at most `n_components` columns; with more columns,
-        there are too few random directions.
+        scales. "auto" has these, and features from trees that are grown from the rows learned so far; it has Fourier
+        features only if the instances have at most `n_components` columns, because with more columns there are too few
+        random directions.
     n_components : int, default=200
         Number of random directions for each scale.
     order : {0, 1}, default=1
@@ -109,7 +110,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         is proved of its windows, with a constant of 33.
     model_bound_ : float
         R(U_t) of the mixture, the weighted mean of those of its members. It is a bound if the uncertainty sets contain
-        the true expectations.
+        the true expectations. (Members that learn without λ have one of 0.3 standard errors here.)
     bound_status_ : Status
         "ok"; "loose" if `error_bound_` is above 1 - 1/c, because the last 100 labels or many earlier ones showed more
         mistakes than guessing makes.

@@ -165,7 +165,8 @@ class Forest:
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
-        parts: dict[str, NamedTuple] = {"store": self._store, "recent": self._recent, "long": self._long}
+        recent, long = _without_unused(self._recent), _without_unused(self._long)
+        parts: dict[str, NamedTuple] = {"store": self._store, "recent": recent, "long": long}
         arrays = {f"{part}/{name}": array for part, record in parts.items() for name, array in record._asdict().items()}
         return {"origin": self._origin, **arrays}
 
@@ -214,6 +215,19 @@ def _new_forests(c: int) -> tuple[Trees, Trees]:
 def _with_classes(trees: Trees, n: int) -> Trees:
     """Return the trees with n more classes, of which they have seen no row."""
     return trees._replace(counts=np.pad(trees.counts, ((0, 0), (0, 0), (0, n))))
+
+
+def _without_unused(trees: Trees) -> Trees:
+    """Return the trees with zeros in memory that they do not use, which may have values of larger trees before them."""
+    is_node = np.arange(trees.column.shape[1]) < trees.n_nodes[:, None]
+    is_leaf = np.arange(trees.counts.shape[1]) < trees.n_leaves[:, None]
+    zero = np.float32(0.0)
+    return trees._replace(
+        column=np.where(is_node, trees.column, np.int32(0)),
+        threshold=np.where(is_node, trees.threshold, zero),
+        child=np.where(is_node, trees.child, np.int32(0)),
+        counts=np.where(is_leaf[:, :, None], trees.counts, zero),
+    )
 
 
 def _with_size(store: ForestStore, n: int) -> ForestStore:

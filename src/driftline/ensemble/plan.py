@@ -109,9 +109,9 @@ def default_plan(*, uses_fourier: bool, has_trees: bool, order: int) -> Ensemble
         SpacePlan("coarse", (MemberPlan(0.2, 0.0), MemberPlan(0.001, 0.0)), scale=COARSE_SCALE),
         SpacePlan("fine", (*fine, MemberPlan(0.02, 0.0)), scale=FINE_SCALE),
     )
-    longer = tuple(MemberPlan(gain, 0.3) for gain in (0.05, 0.01, 0.001, 0.0003))
     without_widths = MemberPlan(0.01, 0.0), MemberPlan(0.001, 0.0, average_gain=0.05)
-    linear = SpacePlan("linear", (SHORT, GROWING, *without_widths, *(() if uses_fourier else longer)))
+    longer = () if uses_fourier else (MemberPlan(0.05, 0.3), MemberPlan(0.01, 0.3))
+    linear = SpacePlan("linear", (SHORT, GROWING, *without_widths, *longer))
     trees = SpacePlan("trees", (MemberPlan(0.01, 0.1), MemberPlan(0.001, 0.1, average_gain=0.05)), has_trees=True)
     spaces = (*(fourier if uses_fourier else ()), linear, _compensated(order), *((trees,) if has_trees else ()))
     return EnsemblePlan(spaces, counted_share=0.5, rests_members=True)

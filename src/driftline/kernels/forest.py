@@ -27,6 +27,8 @@ CUT_LEAD_MISTAKES = 10.0
 """The memory of the long forest is cut if the recent one has made so many expected mistakes fewer."""
 RECENT_CREDIT, LONG_CREDIT = 3000.0, 10_000.0
 """Comparisons for each label that the forests may spend on growing trees."""
+MAX_SAVED_LABELS = 16.0
+"""Credit of at most so many labels is saved up while trees are cheap, so that a change does not cost more later on."""
 
 
 class ForestStore(NamedTuple):
@@ -126,7 +128,7 @@ def grow_if_due(
     store: ForestStore, trees: Trees, n_rows: int, credit: float, n_tried: int, work: GrowthWorkspace
 ) -> None:
     """Grow the next tree from the last `n_rows` rows, if the credit for comparisons is above 0."""
-    trees.credit[0] += credit
+    trees.credit[0] = min(trees.credit[0] + credit, MAX_SAVED_LABELS * credit)
     if n_rows < MIN_ROWS or trees.credit[0] <= 0.0:
         return
     n = store.labels.size
