@@ -9,6 +9,7 @@ import pytest
 from driftline import AMRC
 from driftline.core.features import LinearFourierMap
 from driftline.ensemble import estimator
+from driftline.ensemble import space as space_module
 from driftline.ensemble.learner import LABELS_PER_REVIEW
 from driftline.ensemble.plan import MemberPlan, SpacePlan, default_plan
 from driftline.ensemble.space import Space
@@ -44,6 +45,12 @@ def never_resting(monkeypatch):
         return dataclasses.replace(default_plan(**choices), rests_members=False)
 
     return lambda: monkeypatch.setattr(estimator, "default_plan", plan)
+
+
+@pytest.fixture
+def resting_early(monkeypatch):
+    """Let members rest that have less than an average weight."""
+    monkeypatch.setattr(space_module, "NEGLIGIBLE_WEIGHT", 0.08)
 
 
 def test_a_member_rests_longer_and_longer_and_wakes_at_once():
@@ -102,6 +109,7 @@ def test_members_are_reviewed_after_every_64_labels_by_their_weights():
 
 @pytest.mark.parametrize("label_memory", [False, True])
 @pytest.mark.parametrize("features", ["auto", "linear"])
+@pytest.mark.usefixtures("resting_early")
 def test_rows_learned_one_by_one_and_in_blocks_agree_across_reviews(features, label_memory):
     X, y = rule_stream(330)
     y = np.where((np.arange(330) > 100) & (X[:, 1] > 0.8), 2, y)  # a class that joins
@@ -116,6 +124,7 @@ def test_rows_learned_one_by_one_and_in_blocks_agree_across_reviews(features, la
     assert_same(whole, singly)
 
 
+@pytest.mark.usefixtures("resting_early")
 def test_rows_whose_labels_come_late_are_reviewed_too():
     X, y = rule_stream(400)
     whole, singly = (AMRC(features="linear").partial_fit(X[:10], y[:10]).observe(X[10:]) for _ in range(2))

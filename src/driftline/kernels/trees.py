@@ -242,6 +242,7 @@ def grow_tree(
             cost += n_comparisons
         trees.column[t, node] = column
         if column == LEAF:
+            trees.threshold[t, node] = np.float32(0.0)
             trees.child[t, node] = n_leaves
             count_labels(labels, work.rows, start, stop, trees, t, n_leaves)
             n_leaves += 1
