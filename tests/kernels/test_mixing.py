@@ -26,7 +26,7 @@ def test_mixing_equals_its_formula(seed, n, n_members, c, share):
     mix_and_reweigh(said, labels, weights, h, share)
     for t in range(n):
         assert np.allclose(h[t], expected @ said[t], atol=1e-12)
-        is_wrong = said[t].argmax(axis=1) != labels[t]
+        is_wrong = said[t].argmax(axis=1) != labels[t]  # no two probabilities are equal
         losses = (1 - share) * (1 - said[t, :, labels[t]]) + share * is_wrong
         expected = expected * np.exp(-LEARNING_RATE * losses)
         expected = (1 - FIXED_SHARE) * expected / expected.sum() + FIXED_SHARE / n_members
@@ -68,10 +68,9 @@ def test_entries_equal_those_of_numpy(seed, n, c):
     assert np.array_equal(label_entries(h, labels), h[np.arange(n), labels])
 
 
-def test_of_equal_probabilities_the_first_counts_as_predicted():
-    said = np.full((1, 2, 2), 0.5)
-    for label, is_right in ((0, 1), (1, 0)):
-        weights, h = np.full(2, 0.5), np.empty((1, 2))
-        said[0, 1] = (0.9, 0.1)
-        mix_and_reweigh(said, np.array([label]), weights, h, 1.0)
-        assert (weights[0] == weights[1]) == bool(is_right == (label == 0))
+def test_of_equal_probabilities_each_counts_in_part():
+    said = np.array([[[0.4, 0.4, 0.2], [0.8, 0.1, 0.1], [1 / 3, 1 / 3, 1 / 3]]])
+    weights, h = np.full(3, 1 / 3), np.empty((1, 3))
+    mix_and_reweigh(said, np.array([1]), weights, h, 1.0)
+    raised = np.exp(LEARNING_RATE * np.array([1 / 2, 0, 1 / 3]))
+    assert np.allclose(weights, (1 - FIXED_SHARE) * raised / raised.sum() + FIXED_SHARE / 3)

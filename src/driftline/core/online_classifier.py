@@ -199,8 +199,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         self._classes = ClassList(expected)
         self._last_time: float | None = None
         self.__dict__.pop("notes_", None)  # they describe the model that is now replaced
-        if not self.__sklearn_is_fitted__():
-            self._replace_learner(learner)
+        self._replace_learner(learner)
 
     def _learn_block(self, block: Block) -> None:
         """Learn a block of rows in batches; the lock must be held."""

@@ -35,12 +35,14 @@ def mixture(h_members: Vector, weights: Vector) -> Matrix:
 
 
 @inlined_kernel
-def is_largest(h_members: Vector, t: int, m: int, label: int) -> bool:
-    """Return whether member m has its largest probability for row t at this label, the first among equal ones."""
+def counted_right(h_members: Vector, t: int, m: int, label: int) -> float:
+    """Return 1 if member m has its largest probability for row t at this label, else 0; 1/k if k labels share it."""
+    n_equal = 0
     for y in range(h_members.shape[2]):
-        if h_members[t, m, y] > h_members[t, m, label] or (y < label and h_members[t, m, y] == h_members[t, m, label]):
-            return False
-    return True
+        if h_members[t, m, y] > h_members[t, m, label]:
+            return 0.0
+        n_equal += h_members[t, m, y] == h_members[t, m, label]
+    return 1.0 / n_equal
 
 
 @kernel
@@ -59,12 +61,13 @@ def mix_and_reweigh(h_members: Vector, labels: Labels, weights: Vector, h: Matri
         total = 0.0
         for m in range(n_members):
             right = (1.0 - counted_share) * h_members[t, m, labels[t]]
-            if counted_share > 0.0 and is_largest(h_members, t, m, labels[t]):
-                right += counted_share
+            if counted_share > 0.0:
+                right += counted_share * counted_right(h_members, t, m, labels[t])
             weights[m] *= math.exp(LEARNING_RATE * right)
             total += weights[m]
         for m in range(n_members):
-            weights[m] = (1.0 - FIXED_SHARE) * weights[m] / total + FIXED_SHARE / n_members
+            # The quotient first: equal weights then stay equal to 1/M, to the last bit.
+            weights[m] = (1.0 - FIXED_SHARE) * (weights[m] / total) + FIXED_SHARE / n_members
 
 
 @inlined_kernel
