@@ -57,11 +57,15 @@ def read_rows(name, n_rows):
         X, y, nominal = generator_streams()[name](n_rows, SEED)
         return Rows(X, y, tuple(nominal))
     X, y = accuracy.rows_of(accuracy.Task(name, limit=n_rows), "codes")
+    _, y = np.unique(y, return_inverse=True)
+    return Rows(X, y, published_nominal(name))
+
+
+def published_nominal(name):
+    """Return the positions of the nominal columns of a published stream."""
     columns = list(load(name).columns)
     encoded = set(load(name, nominal="onehot").columns) - set(columns)
-    nominal = {column.rsplit("=", 1)[0] for column in encoded}
-    _, y = np.unique(y, return_inverse=True)
-    return Rows(X, y, tuple(columns.index(column) for column in sorted(nominal)))
+    return tuple(sorted({columns.index(column.rsplit("=", 1)[0]) for column in encoded}))
 
 
 def run(model, rows, as_names, advance):

@@ -24,7 +24,7 @@ from driftline.errors import DriftlineError
 from driftline.registry import describe
 from driftline.utils.atomic_write import replacing
 from generators import CHOICE, VALIDATION
-from peers import read_rows, run
+from peers import published_nominal, read_rows, run
 from provenance import write_results
 from strongest_tables import tables
 
@@ -48,6 +48,7 @@ REAL = tuple(task.name for task in accuracy.TASKS)
 STREAMS = (*REAL, *CHOICE, *VALIDATION)
 ROWS, QUICK_ROWS = 100_000, 20_000
 QUICK_REAL_ROWS = 10_000
+WAYS = ("names", "numbers")
 ROWS_OF = {"smartgrid": 10_000}  # later rows repeat these with the consumers permuted
 
 
@@ -73,9 +74,16 @@ class Store:
 
         Of two ways to give nominal columns, it is the one with the smaller error.
         """
-        cells = [cell for cell in self.cells.values() if cell["stream"] == stream and cell["model"] == model]
-        cells = [cell for cell in cells if cell["rows"] == limit or (cell["whole"] and cell["rows"] < limit)]
-        return min(cells, key=lambda cell: cell["error"], default=None)
+        cells = [self.find(stream, limit, model, way) for way in WAYS]
+        return min(filter(None, cells), key=lambda cell: cell["error"], default=None)
+
+    def find(self, stream, limit, model, way):
+        """Return the result with nominal columns given in one way; None if there is no run."""
+        wanted = {"stream": stream, "model": model, "nominal": way}.items()
+        for cell in self.cells.values():
+            if wanted <= cell.items() and (cell["rows"] == limit or (cell["whole"] and cell["rows"] < limit)):
+                return cell
+        return None
 
 
 def key_of(cell):
@@ -89,21 +97,20 @@ def n_rows_of(stream, quick):
     return min(wanted, QUICK_REAL_ROWS if stream in REAL else QUICK_ROWS) if quick else wanted
 
 
-def ways_of(stream, model, rows, store):
+def ways_of(stream, model, limit, store):
     """Return in which ways nominal columns are given to a classifier: as "names", as "numbers", or as each in turn.
 
     On generated streams they are given as names. On published ones AMRC gets them as in accuracy.py; the others get
     both on short streams, and on longer ones the way that had the smaller error on the first 10,000 rows.
     """
-    if not rows.nominal or stream not in REAL:
-        return ("names",)
+    if stream not in REAL or not published_nominal(stream):
+        return WAYS[:1]
     if model == "amrc":
         task = next(task for task in accuracy.TASKS if task.name == stream)
-        return ("names",) if task.nominal == "onehot" else ("numbers",)
-    short = {way: store.cells.get(f"{stream}/{QUICK_REAL_ROWS}/{model}/{way}") for way in ("names", "numbers")}
-    if len(rows.X) > QUICK_REAL_ROWS and all(short.values()):
-        return (min(short, key=lambda way: short[way]["error"]),)
-    return ("names", "numbers")
+        return WAYS[:1] if task.nominal == "onehot" else WAYS[1:]
+    if limit > QUICK_REAL_ROWS and all(store.find(stream, QUICK_REAL_ROWS, model, way) for way in WAYS):
+        return (store.best(stream, QUICK_REAL_ROWS, model)["nominal"],)
+    return WAYS
 
 
 def versions_of(model):
@@ -117,29 +124,28 @@ def versions_of(model):
 
 
 def measure(models, streams, quick, again, console):
-    """Run the classifiers on the streams, except for those with a result; add the results to the store."""
+    """Run the classifiers on the streams, except for those with a result; return the store with all results."""
     store = Store()
     with Progress(console=console, transient=True) as progress:
         for stream in streams:
-            limit = n_rows_of(stream, quick)
             try:
-                rows = read_rows(stream, limit)
+                limit = n_rows_of(stream, quick)
+                runs = [(model, way) for model in models for way in ways_of(stream, model, limit, store)]
+                runs = [each for each in runs if again or store.find(stream, limit, *each) is None]
+                rows = read_rows(stream, limit) if runs else None
             except DriftlineError as error:
                 console.print(f"{stream} left out: {error}")
                 continue
-            for model in models:
-                for way in ways_of(stream, model, rows, store):
-                    cell = {"stream": stream, "rows": len(rows.X), "model": model, "nominal": way}
-                    cell["whole"] = len(rows.X) < limit
-                    if key_of(cell) in store.cells and not again:
-                        continue
-                    bar = progress.add_task(f"{stream}, {model}", total=len(rows.X))
-                    done = run(model, rows, way == "names", lambda n, bar=bar: progress.advance(bar, n))
-                    progress.remove_task(bar)
-                    store.add(cell | figures(done, rows) | {"date": str(date.today()), "with": versions_of(model)})
-                    keep(cell, done)
-                    added = store.cells[key_of(cell)]
-                    console.print(f"{key_of(cell)}: {added['error']:.2f} %, {added['seconds']:.0f} s")
+            for model, way in runs:
+                bar = progress.add_task(f"{stream}, {model}", total=len(rows.X))
+                done = run(model, rows, way == "names", lambda n, bar=bar: progress.advance(bar, n))
+                progress.remove_task(bar)
+                cell = {"stream": stream, "rows": len(rows.X), "model": model, "nominal": way}
+                cell |= {"whole": len(rows.X) < limit} | figures(done, rows)
+                cell |= {"date": str(date.today()), "with": versions_of(model)}
+                store.add(cell)
+                keep(cell, done)
+                console.print(f"{key_of(cell)}: {cell['error']:.2f} %, {cell['seconds']:.0f} s")
     return store
 
 
