@@ -31,10 +31,12 @@ def friedman(errors):
 def signed_rank_tests(errors):
     """Return p-values of Wilcoxon's signed-rank test of the first column against each other one.
 
-    They are corrected by Holm's procedure. Rows with equal errors do not count; without others, the p-value is 1.
+    They are corrected by Holm's procedure. Rows in which the two errors are equal, or one is NaN, do not count;
+    without others, the p-value is 1.
     """
     differences = (errors[:, [0]] - errors[:, 1:]).T
-    return holm([wilcoxon(each[each != 0]).pvalue if np.any(each) else 1.0 for each in differences])
+    counted = [each[~np.isnan(each) & (each != 0)] for each in differences]
+    return holm([wilcoxon(each).pvalue if len(each) else 1.0 for each in counted])
 
 
 def holm(p_values):

@@ -178,11 +178,11 @@ def main():
 
 EXPLANATION = """# AMRC beside the strongest classifiers for streams
 
-Prequential errors in %: each row is predicted, then learned. The smallest error of a line is in bold; – where a run was
-left out because it would have taken too long. Published streams are those of accuracy.py. Generated streams are
-described in generators.py: *used for choices* are those with which the configuration of AMRC was chosen, *left out of
-all choices* those that had no part in it, with four small files of River and scikit-learn. Changes happen at fractions
-of the number of rows, so that the same name at two lengths means two different streams. One seed each.
+Prequential errors in %: each row is predicted, then learned. The smallest error of a line is in bold; – where there is
+no run. Published streams are those of accuracy.py. Generated streams are described in generators.py: *used for choices*
+are those with which the configuration of AMRC was chosen, *left out of all choices* those that had no part in it, with
+four small files of River and scikit-learn. Changes happen at fractions of the number of rows, so that the same name at
+two lengths means two different streams. One seed each.
 
 Classifiers have the defaults of their libraries, in brackets the number of trees or of boosting steps: adaptive random
 forest (ARF), streaming random patches (SRP), leveraging bagging, streaming gradient-boosted trees (SGBT), Hoeffding
@@ -193,7 +193,7 @@ published streams with nominal columns, other classifiers than AMRC get them tha
 smaller error on the first 10,000 rows (AMRC as in accuracy.py). CapyMOA's classifiers run inside Java.
 
 *p* is the p-value of Wilcoxon's signed-rank test between AMRC and the classifier, with Holm's correction, over the
-streams on which all were run; *better : equal : worse* counts streams by errors rounded to 0.1. *rows/s* are rows per
+streams on which both were run; *better : equal : worse* counts streams by errors rounded to 0.1. *rows/s* are rows per
 second of CPU time, and *MB* the size of the model after the last row (what Java has in use more than before, or the
 pickled model), both medians over the streams; the machine was also doing other work, so they show only orders of
 magnitude.

@@ -94,19 +94,17 @@ class Grid:
         lines = [sentence(errors, len(unseen)), "", *head(RANK_COLUMNS)]
         for j, (rank, unseen_rank, speed, size) in zip(used, zip(*columns, strict=True), strict=True):
             title = list(self.names.values())[j]
-            lines.append(
-                f"| {title} | {rank:.2f} | {unseen_rank:.2f} | {against.get(j, ' | ')} | {speed:,.0f} | {size:,.1f} |"
-            )
+            ranks = f"{rank:.2f} | {unseen_rank:.2f}".replace("nan", "–")
+            lines.append(f"| {title} | {ranks} | {against.get(j, ' | ')} | {speed:,.0f} | {size:,.1f} |")
         return lines
 
     def _against_ours(self, used):
         """Return for each other classifier on how many streams AMRC is better, equal and worse, and the p-value."""
         ours = list(self.names).index(OURS)
-        others = [j for j in used if j != ours]
-        both = np.flatnonzero(~np.isnan(self.errors[:, [ours, *others]]).any(axis=1))
-        if len(both) < 3:
+        if ours not in used:
             return {}
-        p_values = signed_rank_tests(self.errors[np.ix_(both, [ours, *others])])
+        others = [j for j in used if j != ours]
+        p_values = signed_rank_tests(self.errors[:, [ours, *others]])
         counts = {}
         for j, p_value in zip(others, p_values, strict=True):
             signs = np.sign(np.round(self.errors[:, j], 1) - np.round(self.errors[:, ours], 1))
