@@ -46,6 +46,8 @@ MODELS = {
 }
 REAL = tuple(task.name for task in accuracy.TASKS)
 STREAMS = (*REAL, *CHOICE, *VALIDATION)
+CODED = ("agrawal", "random_tree", "stagger", "agrawal_gradual", "deep_tree")
+"""Generated streams with nominal columns that have more than two values."""
 ROWS, QUICK_ROWS = 100_000, 20_000
 QUICK_REAL_ROWS = 10_000
 WAYS = ("names", "numbers")
@@ -100,16 +102,17 @@ def n_rows_of(stream, quick):
 def ways_of(stream, model, limit, store):
     """Return in which ways nominal columns are given to a classifier: as "names", as "numbers", or as each in turn.
 
-    On generated streams they are given as names. On published ones AMRC gets them as in accuracy.py; the others get
-    both on short streams, and on longer ones the way that had the smaller error on the first 10,000 rows.
+    AMRC gets them as in accuracy.py on published streams, and as names on generated ones. If any of them has more than
+    two values, the others get both on short streams, and on long ones the way with the smaller error on the short form.
     """
-    if stream not in REAL or not published_nominal(stream):
+    if model in ("no-change", "majority") or not (stream in CODED or (stream in REAL and published_nominal(stream))):
         return WAYS[:1]
     if model == "amrc":
-        task = next(task for task in accuracy.TASKS if task.name == stream)
-        return WAYS[:1] if task.nominal == "onehot" else WAYS[1:]
-    if limit > QUICK_REAL_ROWS and all(store.find(stream, QUICK_REAL_ROWS, model, way) for way in WAYS):
-        return (store.best(stream, QUICK_REAL_ROWS, model)["nominal"],)
+        given = {task.name: task.nominal for task in accuracy.TASKS}.get(stream, "onehot")
+        return WAYS[:1] if given == "onehot" else WAYS[1:]
+    short = n_rows_of(stream, quick=True)
+    if limit > short and all(store.find(stream, short, model, way) for way in WAYS):
+        return (store.best(stream, short, model)["nominal"],)
     return WAYS
 
 
@@ -188,9 +191,9 @@ Classifiers have the defaults of their libraries, in brackets the number of tree
 forest (ARF), streaming random patches (SRP), leveraging bagging, streaming gradient-boosted trees (SGBT), Hoeffding
 adaptive tree (HAT); logistic regression after a StandardScaler; scikit-learn's SGDClassifier with log loss on columns
 standardised by their running moments; *no change* predicts the previous label, *majority* the most frequent one.
-Nominal columns are given to trees as such and to the other classifiers as one column of 0 and 1 for each value; on the
-published streams with nominal columns, other classifiers than AMRC get them that way or as numbers, whichever gives the
-smaller error on the first 10,000 rows (AMRC as in accuracy.py). CapyMOA's classifiers run inside Java.
+Nominal columns are given to trees as such and to the other classifiers as one column of 0 and 1 for each value, or as
+numbers: to AMRC as in accuracy.py on published streams and as columns of 0 and 1 on generated ones, to the others
+whichever gives the smaller error on the short form of the stream. CapyMOA's classifiers run inside Java.
 
 *p* is the p-value of Wilcoxon's signed-rank test between AMRC and the classifier, with Holm's correction, over the
 streams on which both were run; *better : equal : worse* counts streams by errors rounded to 0.1. *rows/s* are rows per

@@ -11,8 +11,8 @@ from helpers.quick_models import small_stream
 
 pytest.importorskip("river", reason="the streams are River's")
 pytest.importorskip("rich", reason="the benchmark shows its progress with rich")
-from peers import Rows, arff_lines, run, running_standardised
-from strongest import MODELS, REAL, Store, n_rows_of
+from peers import Rows, arff_lines, read_rows, run, running_standardised
+from strongest import CODED, MODELS, REAL, STREAMS, WAYS, Store, n_rows_of, ways_of
 from strongest_tables import tables
 
 
@@ -92,6 +92,24 @@ def test_results_are_kept_and_the_better_way_to_give_nominal_columns_counts(tmp_
     assert again.best("poker", 10_000, "river-arf")["error"] == 5.0
     assert again.best("poker", 20_000, "river-arf") is None
     assert again.best("chess", 10_000, "river-arf")["rows"] == 503
+
+
+def test_on_long_streams_nominal_columns_are_given_in_the_way_that_is_better_on_short_ones(tmp_path):
+    store = Store(tmp_path / "store.json")
+    assert ways_of("agrawal", "river-arf", 100_000, store) == WAYS
+    for way, error in zip(WAYS, (12.0, 11.0), strict=True):
+        store.add(cell("agrawal", "river-arf", error, rows=20_000, nominal=way))
+    assert ways_of("agrawal", "river-arf", 20_000, store) == WAYS
+    assert ways_of("agrawal", "river-arf", 100_000, store) == ("numbers",)
+    assert ways_of("agrawal", "amrc", 100_000, store) == ("names",)
+    assert ways_of("sea", "river-arf", 100_000, store) == ("names",)
+
+
+def test_the_generated_streams_given_in_both_ways_are_those_with_more_than_two_values():
+    streams = {name: read_rows(name, 300) for name in STREAMS if name not in REAL}
+    assert set(CODED) == {
+        name for name, rows in streams.items() if any(len(np.unique(rows.X[:, j])) > 2 for j in rows.nominal)
+    }
 
 
 def test_tables_show_what_was_run_and_rank_over_complete_lines(tmp_path):
