@@ -10,6 +10,7 @@ import pickle
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -138,7 +139,7 @@ def run_in_java(model, rows, advance):
         path = Path(folder) / "stream.arff"
         path.write_text("\n".join(arff_lines(rows)), encoding="utf-8")
         stream = ARFFStream(str(path))
-        before = java_bytes()
+        idle_java_bytes()
         learner = kind(stream.get_schema(), random_seed=SEED)
         begin = time.process_time()
         results = prequential_evaluation(stream, learner, store_predictions=True)
@@ -146,7 +147,7 @@ def run_in_java(model, rows, advance):
     advance(len(rows.X))
     predicted = np.array(results.predictions()).astype(int)
     del results
-    return Run(predicted, seconds, max(java_bytes() - before, 0))
+    return Run(predicted, seconds, java_bytes() - idle_java_bytes())
 
 
 def arff_lines(rows):
@@ -164,12 +165,20 @@ def arff_lines(rows):
         yield f"{','.join(cells)},{label}"
 
 
+@cache
+def idle_java_bytes():
+    """Return the number of bytes in use in Java before the first run; later ones may follow too soon on another."""
+    return java_bytes()
+
+
 def java_bytes():
     """Return the number of bytes in use in Java after collecting what is not."""
     import jpype  # noqa: PLC0415  # comes with CapyMOA
 
-    runtime = jpype.java.lang.Runtime.getRuntime()
-    gc.collect()  # what Python no longer refers to, Java can collect
-    for _ in range(2):
+    runtime, used = jpype.java.lang.Runtime.getRuntime(), []
+    for _ in range(6):  # Java learns a little later what Python no longer refers to
+        gc.collect()
         jpype.java.lang.System.gc()
-    return int(runtime.totalMemory() - runtime.freeMemory())
+        used.append(int(runtime.totalMemory() - runtime.freeMemory()))
+        time.sleep(0.2)
+    return min(used)

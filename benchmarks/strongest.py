@@ -197,8 +197,9 @@ whichever gives the smaller error on the short form of the stream. CapyMOA's cla
 
 *p* is the p-value of Wilcoxon's signed-rank test between AMRC and the classifier, with Holm's correction, over the
 streams on which both were run; *better : equal : worse* counts streams by errors rounded to 0.1. *rows/s* are rows per
-second of CPU time, and *MB* the size of the model after the last row (what Java has in use more than before, or the
-pickled model), both medians over the streams; the machine was also doing other work, so they show only orders of
+second of CPU time, and *MB* the size of the model after the last row (the pickled model; for CapyMOA what Java has in
+use more than before the first run, which may include leftovers of the run before and was measured on a few small
+streams only), both medians over the streams; the machine was also doing other work, so they show only orders of
 magnitude.
 """
 

@@ -61,7 +61,7 @@ class Grid:
 
     @staticmethod
     def _figures(cells, name):
-        return np.array([[cell[name] if cell else np.nan for cell in line] for line in cells])
+        return np.array([[cell[name] if cell else None for cell in line] for line in cells], dtype=float)
 
     def error_table(self):
         """Return the table of errors: one line for each stream, the smallest error in bold."""
@@ -94,8 +94,10 @@ class Grid:
         lines = [sentence(errors, len(unseen)), "", *head(RANK_COLUMNS)]
         for j, (rank, unseen_rank, speed, size) in zip(used, zip(*columns, strict=True), strict=True):
             title = list(self.names.values())[j]
-            ranks = f"{rank:.2f} | {unseen_rank:.2f}".replace("nan", "–")
-            lines.append(f"| {title} | {ranks} | {against.get(j, ' | ')} | {speed:,.0f} | {size:,.1f} |")
+            line = (
+                f"| {title} | {rank:.2f} | {unseen_rank:.2f} | {against.get(j, ' | ')} | {speed:,.0f} | {size:,.1f} |"
+            )
+            lines.append(line.replace("nan", "–"))
         return lines
 
     def _against_ours(self, used):
