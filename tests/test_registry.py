@@ -15,7 +15,7 @@ SMALL = {
     "amrc-paper": {"n_components": 50, **QUICK},
     "rbp": {"budget": 5},
     "river-": {"n_models": 3},
-    "capymoa-": {"ensemble_size": 3},
+    "capymoa-": {"ensemble_size": 3, "boosting_iterations": 20},
 }
 """Parameters that make tests quick, by how the name begins."""
 

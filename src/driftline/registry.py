@@ -252,6 +252,7 @@ _ENTRIES = {
         _capymoa("capymoa-srp", "StreamingRandomPatches", "streaming random patches, 100 trees"),
         _capymoa("capymoa-hat", "HoeffdingAdaptiveTree", "Hoeffding adaptive tree"),
         _capymoa("capymoa-lb", "LeveragingBagging", "leveraging bagging of 100 Hoeffding trees"),
+        _capymoa("capymoa-sgbt", "StreamingGradientBoostedTrees", "streaming gradient-boosted trees, 100 steps"),
         _capymoa("capymoa-lr", "SGDClassifier", "logistic regression by SGD, not scaled", loss="log_loss"),
     )
 }
