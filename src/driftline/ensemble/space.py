@@ -112,15 +112,9 @@ class Space:
 
     def snapshot(self) -> "Space":
         """Return a copy for predictions and bounds, which learning does not change; it cannot learn."""
-        members = self._members
-        copies = members._replace(
-            average=members.average.copy(),
-            n_halvings=members.n_halvings.copy(),
-            loss=members.loss.copy(),
-            margin=members.margin.copy(),
-            n_cuts=members.n_cuts.copy(),
-        )
-        return copy_with(self, _members=copies)
+        names = ("average", "n_halvings", "loss", "margin", "n_cuts", "sums", "squares", "mass")
+        copies = {name: getattr(self._members, name).copy() for name in names}
+        return copy_with(self, _members=self._members._replace(**copies))
 
     @property
     def arrays(self) -> tuple[Any, ...]:
