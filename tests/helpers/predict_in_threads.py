@@ -74,7 +74,7 @@ class Reader(threading.Thread):
     """Reads a model until it is told to stop, and compares each result with those that are possible."""
 
     def __init__(self, model, expected, first_read):
-        super().__init__()
+        super().__init__(daemon=True)  # so that a failure does not wait for them
         self.model, self.expected, self.first_read = model, expected, first_read
         self.stops, self.n_reads, self.problem = threading.Event(), 0, None
 
