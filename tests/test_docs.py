@@ -1,7 +1,6 @@
 """Runs what the documentation shows: Python blocks, and lines that call the command line."""
 
 import contextlib
-import doctest
 import inspect
 import io
 import os
@@ -23,7 +22,7 @@ GENERATED = DOCS / "reproduction", DOCS / "_build"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not any(folder in page.parents for folder in GENERATED))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 """A block, and what it prints, if that is shown right below it."""
-SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+NUMBER = r"\d[\d,]*(?:\.\d+)?"
 
 
 def blocks(page, wanted):
@@ -31,6 +30,27 @@ def blocks(page, wanted):
     text = page.read_text(encoding="utf-8")
     found = ((text.count("\n", 0, match.start()) + 2, *match.groups()) for match in BLOCK.finditer(text))
     return [(line, content, shown) for line, kind, content, shown in found if kind == wanted]
+
+
+def prints(shown, printed):
+    """Return whether what was printed is what is shown, where ... stands for anything, and numbers are close.
+
+    The order of sums in the kernels follows the width of the processor's vectors, so that thousands of rows later the
+    last digits differ between processors: by at most two units of the last digit shown, or 0.5 %.
+    """
+    pieces = re.split(rf"(\.\.\.|{NUMBER})", " ".join(shown.split()))
+    groups = {"...": "(.*?)"}
+    pattern = [groups.get(piece, f"({NUMBER})") if k % 2 else re.escape(piece) for k, piece in enumerate(pieces)]
+    found = re.fullmatch("".join(pattern), " ".join(printed.split()))
+    pairs = zip(pieces[1::2], found.groups(), strict=True) if found else ()
+    return found is not None and all(shown == "..." or is_close(shown, number) for shown, number in pairs)
+
+
+def is_close(shown, printed):
+    """Return whether a printed number is within two units of the last digit shown, or within 0.5 %."""
+    unit = 10.0 ** -len(shown.partition(".")[2])
+    expected, got = (float(number.replace(",", "")) for number in (shown, printed))
+    return abs(expected - got) <= max(2.0 * unit if "." in shown else 0.0, 0.005 * abs(expected))
 
 
 def with_blocks(kind):
@@ -67,6 +87,21 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("printed", "is_same"),
+    [
+        ("error 18.5% of 3,979 rows in 2.4 s", True),
+        ("error 18.7% of 3,981\n   rows in 9 s", True),
+        ("error 18.8% of 3,981 rows in 9 s", False),
+        ("error 18.5% of 4,081 rows in 9 s", False),
+        ("errors 18.5% of 3,981 rows in 9 s", False),
+        ("error 18.5% of 3,981 rows in 9 s.", False),
+    ],
+)
+def test_what_is_printed_may_differ_in_last_digits_only(printed, is_same):
+    assert prints("error 18.5% of 3,981 rows in ... s", printed) == is_same
+
+
 @pytest.mark.parametrize("page", with_blocks("python"))
 def test_python_on_a_page_runs_and_prints_what_the_page_shows(page, desk):
     names = {"__name__": "__main__"}
@@ -78,7 +113,7 @@ def test_python_on_a_page_runs_and_prints_what_the_page_shows(page, desk):
             exec(compile("\n" * (line - 1) + code, str(page), "exec"), names)
         if shown is not None:
             got = printed.getvalue()
-            assert doctest.OutputChecker().check_output(shown, got, SAME), f"{page.name}, line {line}, prints\n{got}"
+            assert prints(shown, got), f"{page.name}, line {line}, prints\n{got}"
 
 
 @pytest.mark.parametrize("page", with_blocks("console"))
@@ -93,8 +128,9 @@ def test_commands_on_a_page_succeed_and_print_what_the_page_shows(page, desk):
             done = CliRunner().invoke(app, words, env={"COLUMNS": "100"})
             assert done.exit_code == 0, f"{page.name}: driftline {command}\n{done.output}{done.exception or ''}"
             if shown is not None and command == content.splitlines()[-1].removeprefix("$ driftline "):
-                same = doctest.OutputChecker().check_output(shown, done.output, SAME)
-                assert same, f"{page.name}, line {line}, driftline {command} prints\n{done.output}"
+                assert prints(shown, done.output), (
+                    f"{page.name}, line {line}, driftline {command} prints\n{done.output}"
+                )
     if left_out:
         pytest.skip(f"all but: {'; '.join(left_out)}")
 
