@@ -20,6 +20,7 @@ from driftline import AMRC
 from driftline.ensemble import default_plan
 from driftline.errors import DriftlineError
 from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
+from driftline.kernels.members import predict_and_learn
 
 console = Console(width=120)
 N_ROWS = 4000
@@ -95,7 +96,8 @@ def profile():
     spent["trees"] = time.perf_counter() - start
     for space, Psi in zip(learner.spaces, features, strict=True):
         start = time.perf_counter()
-        space.predict_then_learn(Psi, y, elapsed)
+        said = np.empty((N_ROWS, space.n_members, 2))
+        predict_and_learn(Psi, y, elapsed, said, space._store, space._members, space._filters, space._workspace)
         spent[f"{space.n_members} members, {space.plan.name}, at every label"] = time.perf_counter() - start
     start = time.perf_counter()
     model.partial_fit(X, y)

@@ -14,6 +14,7 @@ from driftline.ensemble import learner as learner_module
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.guarantees import Guarantees
 from helpers.quick_models import assert_same
+from helpers.spaces import learn_in_filters, learn_in_space
 from helpers.strategies import seeds
 
 GUARANTEES = [None, Guarantees(tolerated=None, rise=None), Guarantees(errors={0: 0.1, 1: 0.2, 2: 0.3}, per_class=True)]
@@ -30,8 +31,8 @@ def stream(seed, n=60, n_classes=3):
 def learn_space_by_space(learner, X, labels, elapsed, features, *_):
     """Do what the kernel does to spaces and column filters, each with a kernel of its own."""
     spaces = zip(learner.spaces, learner._learned_features(features, X, labels), strict=True)
-    members = [space.predict_then_learn(Psi, labels, elapsed) for space, Psi in spaces]
-    learner.column_filters.update(X, labels, elapsed)
+    members = [learn_in_space(space, Psi, labels, elapsed) for space, Psi in spaces]
+    learn_in_filters(learner.column_filters, X, labels, elapsed)
     return np.concatenate(members, axis=1), None, None, None
 
 
@@ -139,6 +140,25 @@ def test_an_interrupted_row_is_learned_by_all_parts_or_by_none(monkeypatch, come
         twin.partial_fit(X[30:31], y[30:31])
     assert_equal_arrays(model, twin)
     assert np.array_equal(model.predict_proba(X[31:]), twin.predict_proba(X[31:]))
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_members_are_reviewed_although_ctrl_c_comes_at_the_row_before(monkeypatch):
+    n = learner_module.LABELS_PER_REVIEW
+    X, y = stream(2, n)
+    model = AMRC(features="linear").partial_fit(X[:-1], y[:-1])
+    learn_rows, reviews = learner_module.learn_rows, []
+
+    def interrupted(*arguments):
+        result = learn_rows(*arguments)
+        signal.raise_signal(signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(learner_module, "learn_rows", interrupted)
+    monkeypatch.setattr(EnsembleLearner, "_review_members", lambda learner: reviews.append(learner.n_steps))
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[-1:], y[-1:])
+    assert reviews == [n]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from driftline import AMRC
 from driftline.ensemble.plan import MemberPlan, SpacePlan
 from driftline.ensemble.tree_space import TreeSpace
 from helpers.quick_models import assert_same
+from helpers.spaces import learn_in_space
 from helpers.tree_streams import rule_stream
 
 QUICK = {"n_components": 6}
@@ -150,7 +151,7 @@ def test_features_of_a_space_do_not_depend_on_the_label_that_is_learned_with_the
         labels = np.append(y[:120], last)
         Psi = space.learned_features(NONE, X[:121], labels)
         assert np.array_equal(Psi[120], features_after(X[:120], y[:120], X[120]))
-        space.predict_then_learn(Psi, labels, np.ones(121))
+        learn_in_space(space, Psi, labels, np.ones(121))
     assert np.array_equal(one._store.rows[:121], other._store.rows[:121])
 
 
@@ -165,7 +166,7 @@ def test_features_of_a_new_class_are_0_in_the_rows_so_far(rows):
     X, y = rows
     space = tree_space(p=6)
     Psi = space.learned_features(NONE, X[:100], y[:100])
-    space.predict_then_learn(Psi, y[:100], np.ones(100))
+    learn_in_space(space, Psi, y[:100], np.ones(100))
     space.add_classes(1)
     assert space._store.rows.shape[1] == space.represent(X[:1], X[:1]).shape[1] == 7
     assert np.array_equal(space._store.rows[:100, :5], Psi)

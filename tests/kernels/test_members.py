@@ -13,6 +13,7 @@ from driftline.kernels.descent import draw_age, next_uniform
 from driftline.kernels.member_state import Members
 from driftline.kernels.simplex import single_support
 from helpers import reference_kernels
+from helpers.spaces import learn_in_space
 from helpers.strategies import moderate, seeds
 
 
@@ -106,7 +107,7 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
             filters.update(psi, y[t], elapsed[t])
             twin.centres = np.array([filters.forecast(k, elapsed[t]) for k in range(c)])
         expected = twin.predict(psi)
-        said = space.predict_then_learn(Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
+        said = learn_in_space(space, Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
         assert np.allclose(said[0], expected, atol=1e-4)
         twin.learn(psi, kept, y[t], expected, is_compensated=plan == "compensated")
         assert int(space._store.random_state[0]) == twin.random_state
@@ -122,7 +123,7 @@ def test_a_cut_gives_a_member_the_memory_of_its_partner():
     Z, y, elapsed = flipping(1, 200, 2, 3)
     Psi = space.represent(Z, Z)
     for t in range(200):
-        space.predict_then_learn(Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
+        learn_in_space(space, Psi[t : t + 1], y[t : t + 1], elapsed[t : t + 1])
         members = space._members
         if members.n_cuts[1] > n_cuts:
             n_cuts += 1

@@ -207,9 +207,8 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         start = 0
         while start < len(labels):
             with defer_interrupt():  # so that all parts of the model learn these rows, or none
-                start += self._learn_next(block, labels, elapsed, slice(start, start + batch_rows), self._learn_batch)[
-                    0
-                ]
+                rows = slice(start, start + batch_rows)
+                start += self._learn_next(block, labels, elapsed, rows, self._learn_batch)[0]
 
     def _advance(self, block: Block, batch_rows: int | None = None) -> Iterator[Predictions]:
         """Return an iterator that learns batches of rows and yields their predictions, with labels as positions."""

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema
-from driftline.kernels.filter_bank import MIN_RATE_TIME, FilterBank, track_columns_of
+from driftline.kernels.filter_bank import MIN_RATE_TIME, FilterBank
 from driftline.kernels.representation import MAX_MAGNITUDE
-from driftline.types import Labels, Matrix, State, Vector
+from driftline.types import State
 
 DISCOUNTS = {0: (0.5, 0.8, 0.95, 0.99), 1: (0.5, 0.8, 0.95)}
 """For filters of each order: factors by which the weight of past rows decreases with every row of a class."""
@@ -39,17 +39,6 @@ def with_components(filters: FilterBank, at: int, n: int) -> FilterBank:
 def with_zeros(array: Any, at: int, n: int) -> Any:
     """Return an array with n zeros before position `at` of its last axis."""
     return np.insert(array, [at] * n, 0.0, axis=-1)
-
-
-def with_first_values(origin: Vector, X: Matrix) -> Vector:
-    """Return the origins of the columns, where they are missing the first value of the column in X, if there is one.
-
-    A column minus its origin loses little precision, however large its values are.
-    """
-    if not np.isnan(origin).any():
-        return origin
-    first = X[np.argmax(~np.isnan(X), axis=0), np.arange(X.shape[1])]
-    return np.where(np.isnan(origin), np.clip(first, -MAX_MAGNITUDE, MAX_MAGNITUDE), origin)
 
 
 def new_filter_bank(orders: tuple[int, ...], d: int) -> FilterBank:
@@ -117,10 +106,6 @@ class ColumnFilters:
         """Add n columns, which have no values yet."""
         self.filters = with_components(self.filters, self.origin.size, n)
         self.origin = np.pad(self.origin, (0, n), constant_values=np.nan)
-
-    def update(self, X: Matrix, labels: Labels, elapsed: Vector) -> None:
-        """Update the filters with labelled rows; missing values are ignored."""
-        track_columns_of(X, labels, elapsed, self.origin, self.filters)
 
     @property
     def arrays(self) -> tuple[Any, ...]:

@@ -7,11 +7,11 @@ import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, nested_schema, whole_numbers
 from driftline.core.state import copy_with, state_of
-from driftline.ensemble.filters import with_first_values
 from driftline.errors import CheckpointError
 from driftline.kernels.forest import RECENT_ROWS, ForestStore, forest_features, forest_features_then_learn
+from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.kernels.trees import LEAF, GrowthWorkspace, Trees, new_trees
-from driftline.types import LARGEST_VALUE, Labels, Matrix, Singles, State
+from driftline.types import LARGEST_VALUE, Labels, Matrix, Singles, State, Vector
 
 N_RECENT_TREES, N_LONG_TREES = 16, 30
 """Number of trees of each forest."""
@@ -147,7 +147,7 @@ class Forest:
         ndarray
             The features.
         """
-        self._origin = with_first_values(self._origin, X)
+        self._origin = _with_first_values(self._origin, X)
         Psi = np.empty((len(X), self.n_features), np.float32)
         forest_features_then_learn(
             self.values(X),
@@ -203,6 +203,17 @@ class Forest:
 def n_tried_columns(n_columns: int) -> int:
     """Return how many columns are tried for each split: all of a few, and the more the more there are."""
     return min(n_columns, max(12, int(2.0 * math.sqrt(n_columns))))
+
+
+def _with_first_values(origin: Vector, X: Matrix) -> Vector:
+    """Return the origins of the columns, where they are missing the first value of the column in X, if there is one.
+
+    A column minus its origin loses little precision, however large its values are.
+    """
+    if not np.isnan(origin).any():
+        return origin
+    first = X[np.argmax(~np.isnan(X), axis=0), np.arange(X.shape[1])]
+    return np.where(np.isnan(origin), np.clip(first, -MAX_MAGNITUDE, MAX_MAGNITUDE), origin)
 
 
 def _new_forests(c: int) -> tuple[Trees, Trees]:

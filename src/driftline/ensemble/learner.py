@@ -276,9 +276,13 @@ class EnsembleLearner:
         return not self._has_custom_features and self.labels is None and not len(self._pending)
 
     @property
-    def has_trees(self) -> bool:
-        """Whether there is a space of trees, which another kernel learns."""
-        return any(space.plan.has_trees for space in self.spaces)
+    def learns_in_steps(self) -> bool:
+        """Whether more happens at the next row than one call of a kernel, so that Ctrl-C could come in between.
+
+        Trees are learned by a kernel of their own, and members are reviewed after the last row before a review.
+        """
+        is_reviewed = self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
+        return is_reviewed or any(space.plan.has_trees for space in self.spaces)
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
         """Learn rows that were not observed."""

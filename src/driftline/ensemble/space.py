@@ -17,7 +17,7 @@ from driftline.errors import ConfigError
 from driftline.kernels.descent import ROWS_PER_STEP
 from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.member_state import N_RULES, Members, MemberWorkspace, RowStore, member_bound
-from driftline.kernels.members import CUT_LEAD_MISTAKES, predict_and_learn, predict_rows
+from driftline.kernels.members import CUT_LEAD_MISTAKES, predict_rows
 from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Flags, Labels, Matrix, Singles, State, Vector
 
@@ -187,14 +187,6 @@ class Space:
     def member_probabilities(self, Psi: Singles) -> Vector:
         """Return the members' probabilities for the rows ψ, as (rows, members, classes); changes nothing."""
         return predict_rows(Psi, self._members.average, self._members.n_halvings)
-
-    def predict_then_learn(self, Psi: Singles, labels: Labels, elapsed: Vector) -> Vector:
-        """Learn the rows ψ in order; return the members' probabilities for each row before it was learned."""
-        probabilities = np.empty((len(Psi), self.n_members, self._members.mu.shape[1]))
-        predict_and_learn(
-            Psi, labels, elapsed, probabilities, self._store, self._members, self._filters, self._workspace
-        )
-        return probabilities
 
     def represent(self, X: Matrix, Z: Matrix) -> Singles:
         """Return the features ψ of raw rows X, which are Z after their preparation; changes nothing."""

@@ -8,7 +8,7 @@ from driftline.kernels.alarm import AlarmTarget, add_rows
 from driftline.kernels.calibration import CalibrationTarget, calibrate
 from driftline.kernels.filter_bank import FilterBank, filters_at, track_columns
 from driftline.kernels.member_state import Members, MemberWorkspace, RowStore, members_at, workspace_at
-from driftline.kernels.members import learn_rows_of_space, predict_row
+from driftline.kernels.members import predict_and_learn, predict_row
 from driftline.kernels.mistake_sums import add_steps
 from driftline.kernels.mixing import largest_entry, mix_and_reweigh, mix_row
 from driftline.kernels.packing import SHAPE, matrix_at, stack_at, vector_at
@@ -57,7 +57,7 @@ def learn_spaces(
         bank, work = filters_at(buffer, places, first + FILTERS), workspace_at(buffer, places, first + WORKSPACE)
         n_members, d = members.gain.size, store.rows.shape[1]
         Psi, said = features[start : start + n * d].reshape(n, d), own[: n * n_members * c].reshape(n, n_members, c)
-        learn_rows_of_space(Psi, labels, elapsed, said, store, members, bank, work)
+        predict_and_learn(Psi, labels, elapsed, said, store, members, bank, work)
         for t in range(n):
             for k in range(n_members):
                 for y in range(c):

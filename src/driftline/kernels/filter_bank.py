@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from driftline._jit import inlined_kernel, inner_kernel, kernel, pasted_kernel
+from driftline._jit import inlined_kernel, inner_kernel, pasted_kernel
 from driftline.kernels.packing import matrix_at, stack_at, vector_at
 from driftline.kernels.representation import MAX_MAGNITUDE
 from driftline.types import Indices, Labels, Matrix, Singles, Vector
@@ -187,9 +187,3 @@ def track_columns(
             shifted[t, j] = x if np.isnan(x) else min(max(x, -MAX_MAGNITUDE), MAX_MAGNITUDE)
         forecast(bank, labels[t], elapsed[t], centres)
         update_filters(bank, shifted, t, labels[t], elapsed[t], centres)
-
-
-@kernel
-def track_columns_of(X: Matrix, labels: Labels, elapsed: Vector, origin: Vector, bank: FilterBank) -> None:
-    """Do what `track_columns` does, called from Python."""
-    track_columns(X, labels, elapsed, origin, bank, np.empty(X.shape), np.empty(bank.variance.shape))

@@ -144,7 +144,7 @@ def learn_newest(store: RowStore, members: Members, bank: FilterBank, work: Memb
 
 
 @inner_kernel
-def learn_rows_of_space(
+def predict_and_learn(
     Psi: Singles,
     labels: Labels,
     elapsed: Vector,
@@ -159,21 +159,6 @@ def learn_rows_of_space(
         predict_row(Psi, t, members.average, members.n_halvings, work.scores, work.order, h)
         store_row(Psi, t, labels[t], elapsed[t], store, bank, work)
         learn_newest(store, members, bank, work, h, t)
-
-
-@kernel
-def predict_and_learn(
-    Psi: Singles,
-    labels: Labels,
-    elapsed: Vector,
-    h: Vector,
-    store: RowStore,
-    members: Members,
-    bank: FilterBank,
-    work: MemberWorkspace,
-) -> None:
-    """Do what `learn_rows_of_space` does, called from Python."""
-    learn_rows_of_space(Psi, labels, elapsed, h, store, members, bank, work)
 
 
 @kernel
