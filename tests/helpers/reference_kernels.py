@@ -180,8 +180,10 @@ class ReferenceMembers:
                 label = self.labels[i]
                 x = self.rows[i] + (self.centres[label] if is_compensated else 0)
                 scores = self.mu[m] @ x
-                phis.append(support_value(scores))
-                losses[0].append(1 - scores[label] + phis[-1])
+                phi = support_value(scores)
+                if step_number == 0 or len(scores) > 2:
+                    phis.append(phi)
+                losses[0].append(1 - scores[label] + phi)
                 if step_number == 0:
                     for k in (1, 2, 3):
                         losses[k].append(1 - scores[label] / 2**k + support_value(scores / 2**k))

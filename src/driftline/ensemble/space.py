@@ -305,6 +305,8 @@ def _new_workspace(c: int, d: int) -> MemberWorkspace:
         scores=np.zeros(c, np.float32),
         order=np.zeros(c, np.int64),
         losses=np.zeros(N_RULES),
+        supports=np.zeros(2),
+        difference=np.zeros((1, d), np.float32),
         centre_factors=np.zeros((c, c), np.float32),
         centre_scores=np.zeros((c, c), np.float32),
         centres=np.zeros((c, d), np.float32),

@@ -105,47 +105,130 @@ def add_row_gradient(
             work.centre_factors[label, label] -= share
 
 
+@inlined_kernel
+def draw_row(store: RowStore, members: Members, m: int, b: int, n: int) -> int:
+    """Return the position in the store of the b-th row that member m draws from the last n; the first is the newest."""
+    n_rows = store.labels.size
+    i = (store.n_seen[0] - 1) % n_rows
+    i -= 0 if b == 0 else draw_age(store.random_state, members.age_quantiles, m, b, n)
+    return i + n_rows if i < 0 else i
+
+
+@inner_kernel
+def set_gradient(
+    store: RowStore, members: Members, m: int, n: int, work: MemberWorkspace, compensates: bool, n_measured: int
+) -> None:
+    """Set the gradient of the mean loss of rows that member m draws from the last n.
+
+    The losses of the first `n_measured` rules are added to `losses`, and φ_x and its square to `supports`.
+    """
+    c, mu, share = work.scores.size, members.mu[m], np.float32(1.0 / ROWS_PER_STEP)
+    work.gradient[:] = np.float32(0.0)
+    if compensates:
+        score_centres(mu, work)
+    for b in range(ROWS_PER_STEP):
+        i = draw_row(store, members, m, b, n)
+        label = store.labels[i]
+        for y in range(c):
+            work.scores[y] = dot(store.rows, i, mu, y)
+        if compensates:
+            for y in range(c):
+                work.scores[y] += work.centre_scores[y, label]
+        phi, size = single_support(work.scores, work.order)
+        work.losses[0] += max(1.0 - float(work.scores[label]) + float(phi), 0.0)  # below 0 by rounding alone
+        work.supports[0] += float(phi)
+        work.supports[1] += float(phi) * float(phi)
+        for k in range(1, n_measured):
+            work.losses[k] += STEPS_PER_LABEL * scaled_loss(work.scores, work.order, label, 0.5**k)
+        if size == 1 and work.order[0] == label:
+            continue  # the gradient is 0
+        add_row_gradient(store.rows, i, label, size, share, work, compensates)
+    if compensates:
+        for y in range(c):
+            for k in range(c):
+                add_multiple(work.gradient, y, work.centre_factors[y, k], work.centres, k)
+
+
+@inlined_kernel
+def loss_of_two(lead: float) -> float:
+    """Return 1 - s_y + φ_x of two classes, if the score of the label leads the other by so much."""
+    return max(0.5 * (1.0 - lead), -lead, 0.0)
+
+
+@inner_kernel
+def set_gradient_of_two(
+    store: RowStore,
+    members: Members,
+    m: int,
+    n: int,
+    work: MemberWorkspace,
+    compensates: bool,
+    n_measured: int,
+    measures_supports: bool,
+) -> None:
+    """Do what `set_gradient` does for two classes, with half the work.
+
+    The loss depends only on the difference s_0 - s_1, so one product gives it, and the gradient of class 1 is that of
+    class 0 times -1. Only φ_x needs the scores themselves, and is measured if `measures_supports`.
+    """
+    mu, share = members.mu[m], np.float32(1.0 / ROWS_PER_STEP)
+    work.gradient[:] = np.float32(0.0)
+    for j in range(work.difference.shape[1]):
+        work.difference[0, j] = mu[0, j] - mu[1, j]
+    for k in range(2 if compensates else 0):
+        work.centre_scores[0, k] = dot(work.centres, k, work.difference, 0)
+        work.centre_scores[1, k] = dot(work.centres, k, mu, 0)
+        work.centre_factors[0, k] = np.float32(0.0)
+    for b in range(ROWS_PER_STEP):
+        i = draw_row(store, members, m, b, n)
+        label = store.labels[i]
+        difference = dot(store.rows, i, work.difference, 0)
+        if compensates:
+            difference += work.centre_scores[0, label]
+        lead = difference if label == 0 else -difference
+        work.losses[0] += loss_of_two(float(lead))
+        for k in range(1, n_measured):
+            work.losses[k] += STEPS_PER_LABEL * loss_of_two(0.5**k * float(lead))
+        if measures_supports:
+            first = dot(store.rows, i, mu, 0)
+            if compensates:
+                first += work.centre_scores[1, label]
+            phi = float(max(first, first - difference, first - np.float32(0.5) * (difference - np.float32(1.0)))) - 1.0
+            work.supports[0] += phi
+            work.supports[1] += phi * phi
+        if lead >= np.float32(1.0):
+            continue  # the gradient is 0
+        factor = share if lead <= np.float32(-1.0) else np.float32(0.5) * share
+        factor = -factor if label == 0 else factor
+        add_multiple(work.gradient, 0, factor, store.rows, i)
+        if compensates:
+            work.centre_factors[0, label] += factor
+    for k in range(2 if compensates else 0):
+        add_multiple(work.gradient, 0, work.centre_factors[0, k], work.centres, k)
+    add_multiple(work.gradient, 1, np.float32(-1.0), work.gradient, 0)
+
+
 @inner_kernel
 def descend(store: RowStore, members: Members, m: int, n: int, work: MemberWorkspace, compensates: bool) -> None:
     """Do the steps of member m at one label, on rows drawn from the last n; update its μ, its loss and its margin."""
-    c, n_rows, mu = work.scores.size, store.labels.size, members.mu[m]
-    newest = (store.n_seen[0] - 1) % n_rows
+    c = work.scores.size
     measures_all = member_bound(members, m, 0, c) > TEMPER_CHECK_RATIO * (1.0 - 1.0 / c)
-    share = np.float32(1.0 / ROWS_PER_STEP)
     eta = STEP_SIZE / np.float32(max(store.mean_squared_norm[0], 1e-6))
     work.losses[:] = 0.0
-    phis, squares = 0.0, 0.0
+    work.supports[:] = 0.0
     for step in range(STEPS_PER_LABEL):
-        work.gradient[:] = np.float32(0.0)
-        if compensates:
-            score_centres(mu, work)
-        for b in range(ROWS_PER_STEP):
-            i = newest - (0 if b == 0 else draw_age(store.random_state, members.age_quantiles, m, b, n))
-            i += n_rows if i < 0 else 0
-            label = store.labels[i]
-            for y in range(c):
-                work.scores[y] = dot(store.rows, i, mu, y)
-            if compensates:
-                for y in range(c):
-                    work.scores[y] += work.centre_scores[y, label]
-            phi, size = single_support(work.scores, work.order)
-            work.losses[0] += max(1.0 - float(work.scores[label]) + float(phi), 0.0)  # below 0 by rounding alone
-            phis += float(phi)
-            squares += float(phi) * float(phi)
-            if measures_all and step == 0:  # a third of the rows is enough for rules that are seldom used
-                for k in range(1, N_RULES):
-                    work.losses[k] += STEPS_PER_LABEL * scaled_loss(work.scores, work.order, label, 0.5**k)
-            if size == 1 and work.order[0] == label:
-                continue  # the gradient is 0
-            add_row_gradient(store.rows, i, label, size, share, work, compensates)
-        if compensates:
-            for y in range(c):
-                for k in range(c):
-                    add_multiple(work.gradient, y, work.centre_factors[y, k], work.centres, k)
+        # A third of the rows is enough for rules that are seldom used, and for the spread of φ_x.
+        n_measured = N_RULES if measures_all and step == 0 else 1
+        if c == 2:
+            measures_supports = members.width[m] > 0.0 and step == 0
+            set_gradient_of_two(store, members, m, n, work, compensates, n_measured, measures_supports)
+        else:
+            set_gradient(store, members, m, n, work, compensates, n_measured)
         proximal_step(members.mu, m, work.gradient, work.lam, eta)
     n_drawn = STEPS_PER_LABEL * ROWS_PER_STEP
     for k in range(N_RULES if measures_all else 1):
         members.loss[m, k] += LOSS_GAIN * (work.losses[k] / n_drawn - members.loss[m, k])
-    variance = max(squares / n_drawn - (phis / n_drawn) ** 2, 0.0)
+    n_supports = ROWS_PER_STEP if c == 2 else n_drawn
+    variance = max(work.supports[1] / n_supports - (work.supports[0] / n_supports) ** 2, 0.0)
     n_effective = members.mass[m, 0] ** 2 / members.mass[m, 1]
     members.margin[m, 1] = members.width[m] * math.sqrt(variance / n_effective)

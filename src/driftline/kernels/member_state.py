@@ -96,6 +96,10 @@ class MemberWorkspace(NamedTuple):
     """(c,): labels by falling score."""
     losses: Vector
     """(4,): sums of the losses of the four rules."""
+    supports: Vector
+    """(2,): sums of φ_x and of its square."""
+    difference: Singles
+    """(1, d): of two classes, the weights of the first minus those of the second."""
     centre_factors: Singles
     """(c, c): factors of the centres in the gradient: entry (y, k) is that of centre k in row y."""
     centre_scores: Singles
@@ -138,9 +142,11 @@ def workspace_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> MemberWo
         scores=vector_at(buffer, places, k + 2, np.float32),
         order=vector_at(buffer, places, k + 3, np.int64),
         losses=vector_at(buffer, places, k + 4, np.float64),
-        centre_factors=matrix_at(buffer, places, k + 5, np.float32),
-        centre_scores=matrix_at(buffer, places, k + 6, np.float32),
-        centres=matrix_at(buffer, places, k + 7, np.float32),
+        supports=vector_at(buffer, places, k + 5, np.float64),
+        difference=matrix_at(buffer, places, k + 6, np.float32),
+        centre_factors=matrix_at(buffer, places, k + 7, np.float32),
+        centre_scores=matrix_at(buffer, places, k + 8, np.float32),
+        centres=matrix_at(buffer, places, k + 9, np.float32),
     )
 
 

@@ -122,6 +122,17 @@ def store_row(
 
 
 @inner_kernel
+def set_member_widths(members: Members, m: int, lam: Singles) -> None:
+    """Set λ of member m."""
+    if members.width[m] == 0.0:
+        lam[:] = np.float32(0.0)
+        return
+    mass, n_effective = members.mass[m, 0], members.mass[m, 0] ** 2 / members.mass[m, 1]
+    factor = members.width[m] * members.width[m] / n_effective
+    set_widths(lam, members.sums, members.squares, m, np.float32(mass), np.float32(factor))
+
+
+@inner_kernel
 def learn_newest(store: RowStore, members: Members, bank: FilterBank, work: MemberWorkspace, h: Vector, t: int) -> None:
     """Update all members by the newest row of the store; h_t has their probabilities for it."""
     compensates = bank.gains.shape[1] > 0
@@ -129,9 +140,7 @@ def learn_newest(store: RowStore, members: Members, bank: FilterBank, work: Memb
         was_cut = update_memory(store, members, m, h, t)
         if store.n_seen[0] % members.interval[m] != 0 and not was_cut:
             continue
-        mass, n_effective = members.mass[m, 0], members.mass[m, 0] ** 2 / members.mass[m, 1]
-        factor = members.width[m] * members.width[m] / n_effective
-        set_widths(work.lam, members.sums, members.squares, m, np.float32(mass), np.float32(factor))
+        set_member_widths(members, m, work.lam)
         n = min(store.n_seen[0], members.reach[m])
         if members.partner[m] >= 0:
             n = min(n, members.n_since_cut[m])
