@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 from driftline.core.features import LinearFourierMap
 from driftline.ensemble.plan import MemberPlan, SpacePlan
 from driftline.ensemble.space import Space, ages_of
-from driftline.kernels.descent import draw_age, next_uniform
+from driftline.kernels.descent import age_of, draw_rows, next_uniform
 from driftline.kernels.member_state import Members
 from driftline.kernels.simplex import single_support
 from helpers import reference_kernels
@@ -52,16 +52,28 @@ def test_random_numbers_are_uniform_and_come_again():
 
 @pytest.mark.parametrize(("n", "gain"), [(1, 0.2), (7, 0.2), (40, 0.05), (3000, 0.001), (9, 0.0), (900, 0.0)])
 def test_ages_are_drawn_with_the_weights_of_the_window(n, gain):
-    random, twin = np.array([987654321], np.uint64), 987654321
-    quantiles, ages = np.array([ages_of(gain)]), Counter()
+    twin, quantiles, ages = 987654321, np.array([ages_of(gain)]), Counter()
     for t in range(64 * 320):
-        age = draw_age(random, quantiles, 0, t % 64, n)
         u, twin = reference_kernels.xorshift(twin)
+        age = age_of(u, quantiles, 0, t % 64, n)
         assert age == reference_kernels.age_of(u, t % 64, n, gain)
         ages[age] += 1
     weights = (1 - gain) ** np.arange(n)
     drawn = np.cumsum([ages[age] for age in range(n)]) / (64 * 320)
     assert np.abs(drawn - np.cumsum(weights / weights.sum())).max() < 0.01
+
+
+@pytest.mark.parametrize("n_seen", [1, 40, 100, 170])
+def test_rows_are_drawn_by_their_ages_from_the_ring_buffer(n_seen):
+    space, drawn = new_space(PLANS["plain"], 2, 3), np.zeros(64, np.int64)
+    space._store.n_seen[0], size, n = n_seen, len(space._store.labels), min(n_seen, 25)
+    state, expected = int(space._store.random_state[0]), [(n_seen - 1) % size]
+    draw_rows(space._store, space._members, 1, n, drawn)
+    for b in range(1, 64):
+        u, state = reference_kernels.xorshift(state)
+        expected.append((n_seen - 1 - reference_kernels.age_of(u, b, n, 0.2)) % size)
+    assert drawn.tolist() == expected
+    assert int(space._store.random_state[0]) == state
 
 
 LEARNED = set(Members._fields) - {"gain", "average_gain", "width", "reach", "age_quantiles", "partner", "interval"}

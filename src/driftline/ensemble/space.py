@@ -306,6 +306,8 @@ def _new_workspace(c: int, d: int) -> MemberWorkspace:
         order=np.zeros(c, np.int64),
         losses=np.zeros(N_RULES),
         supports=np.zeros(2),
+        drawn=np.zeros(ROWS_PER_STEP, np.int64),
+        leads=np.zeros(ROWS_PER_STEP, np.float32),
         difference=np.zeros((1, d), np.float32),
         centre_factors=np.zeros((c, c), np.float32),
         centre_scores=np.zeros((c, c), np.float32),

@@ -33,30 +33,53 @@ TEMPER_CHECK_RATIO = 0.8
 
 
 @inlined_kernel
-def next_uniform(random_state: NDArray[np.uint64]) -> float:
-    """Return the next number in [0, 1) of a xorshift generator, and advance its state."""
-    x = random_state[0]
+def next_state(x: np.uint64) -> np.uint64:
+    """Return the state of a xorshift generator after x."""
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    random_state[0] = x
+    return np.uint64(x ^ (x << np.uint64(17)))
+
+
+@inlined_kernel
+def uniform_of(x: np.uint64) -> float:
+    """Return the number in [0, 1) of a state of the generator."""
     return float(x >> np.uint64(11)) * 2.0**-53
 
 
 @inlined_kernel
-def draw_age(random_state: NDArray[np.uint64], age_quantiles: Matrix, m: int, b: int, n: int) -> int:
-    """Return the age of the b-th row that member m draws from the last n.
+def next_uniform(random_state: NDArray[np.uint64]) -> float:
+    """Return the next number in [0, 1) of a xorshift generator, and advance its state."""
+    random_state[0] = next_state(random_state[0])
+    return uniform_of(random_state[0])
+
+
+@inlined_kernel
+def age_of(uniform: float, age_quantiles: Matrix, m: int, b: int, n: int) -> int:
+    """Return the age of the b-th row that member m draws from the last n, by a number that is uniform in [0, 1).
 
     Draws are stratified: the b-th comes from the b-th part of the distribution. Ages beyond n are folded back, which
     leaves weights (1 - gain)^age on the others.
     """
     part = age_quantiles.shape[1] // ROWS_PER_STEP
-    u = next_uniform(random_state) * part
+    u = uniform * part
     k = int(u)
     if age_quantiles[m, 0] < 0.0:  # uniform
         return min(int((b + (u / part)) * n / ROWS_PER_STEP), n - 1)
     age = int(age_quantiles[m, b * part + k])
     return age if age < n else age % n
+
+
+@inner_kernel
+def draw_rows(store: RowStore, members: Members, m: int, n: int, drawn: Indices) -> None:
+    """Set `drawn` to positions in the store of rows that member m draws from the last n; the first is the newest."""
+    n_rows, x = store.labels.size, store.random_state[0]
+    newest = (store.n_seen[0] - 1) % n_rows
+    drawn[0] = newest
+    for b in range(1, ROWS_PER_STEP):
+        x = next_state(x)
+        i = newest - age_of(uniform_of(x), members.age_quantiles, m, b, n)
+        drawn[b] = i + n_rows if i < 0 else i
+    store.random_state[0] = x
 
 
 @inner_kernel
@@ -105,15 +128,6 @@ def add_row_gradient(
             work.centre_factors[label, label] -= share
 
 
-@inlined_kernel
-def draw_row(store: RowStore, members: Members, m: int, b: int, n: int) -> int:
-    """Return the position in the store of the b-th row that member m draws from the last n; the first is the newest."""
-    n_rows = store.labels.size
-    i = (store.n_seen[0] - 1) % n_rows
-    i -= 0 if b == 0 else draw_age(store.random_state, members.age_quantiles, m, b, n)
-    return i + n_rows if i < 0 else i
-
-
 @inner_kernel
 def set_gradient(
     store: RowStore, members: Members, m: int, n: int, work: MemberWorkspace, compensates: bool, n_measured: int
@@ -126,8 +140,9 @@ def set_gradient(
     work.gradient[:] = np.float32(0.0)
     if compensates:
         score_centres(mu, work)
+    draw_rows(store, members, m, n, work.drawn)
     for b in range(ROWS_PER_STEP):
-        i = draw_row(store, members, m, b, n)
+        i = work.drawn[b]
         label = store.labels[i]
         for y in range(c):
             work.scores[y] = dot(store.rows, i, mu, y)
@@ -156,6 +171,21 @@ def loss_of_two(lead: float) -> float:
 
 
 @inner_kernel
+def add_supports_of_two(store: RowStore, mu: Singles, work: MemberWorkspace, compensates: bool) -> None:
+    """Add φ_x of the drawn rows and its square to `supports`."""
+    for b in range(ROWS_PER_STEP):
+        i = work.drawn[b]
+        label = store.labels[i]
+        first = dot(store.rows, i, mu, 0)
+        if compensates:
+            first += work.centre_scores[1, label]
+        difference = work.leads[b] if label == 0 else -work.leads[b]
+        phi = float(max(first, first - difference, first - np.float32(0.5) * (difference - np.float32(1.0)))) - 1.0
+        work.supports[0] += phi
+        work.supports[1] += phi * phi
+
+
+@inner_kernel
 def set_gradient_of_two(
     store: RowStore,
     members: Members,
@@ -179,25 +209,25 @@ def set_gradient_of_two(
         work.centre_scores[0, k] = dot(work.centres, k, work.difference, 0)
         work.centre_scores[1, k] = dot(work.centres, k, mu, 0)
         work.centre_factors[0, k] = np.float32(0.0)
+    draw_rows(store, members, m, n, work.drawn)
     for b in range(ROWS_PER_STEP):
-        i = draw_row(store, members, m, b, n)
-        label = store.labels[i]
+        i = work.drawn[b]
         difference = dot(store.rows, i, work.difference, 0)
         if compensates:
-            difference += work.centre_scores[0, label]
-        lead = difference if label == 0 else -difference
-        work.losses[0] += loss_of_two(float(lead))
-        for k in range(1, n_measured):
-            work.losses[k] += STEPS_PER_LABEL * loss_of_two(0.5**k * float(lead))
-        if measures_supports:
-            first = dot(store.rows, i, mu, 0)
-            if compensates:
-                first += work.centre_scores[1, label]
-            phi = float(max(first, first - difference, first - np.float32(0.5) * (difference - np.float32(1.0)))) - 1.0
-            work.supports[0] += phi
-            work.supports[1] += phi * phi
+            difference += work.centre_scores[0, store.labels[i]]
+        work.leads[b] = difference if store.labels[i] == 0 else -difference
+    for k in range(n_measured):
+        total = 0.0
+        for b in range(ROWS_PER_STEP):
+            total += loss_of_two(0.5**k * float(work.leads[b]))
+        work.losses[k] += total if k == 0 else STEPS_PER_LABEL * total
+    if measures_supports:
+        add_supports_of_two(store, mu, work, compensates)
+    for b in range(ROWS_PER_STEP):
+        lead, i = work.leads[b], work.drawn[b]
         if lead >= np.float32(1.0):
             continue  # the gradient is 0
+        label = store.labels[i]
         factor = share if lead <= np.float32(-1.0) else np.float32(0.5) * share
         factor = -factor if label == 0 else factor
         add_multiple(work.gradient, 0, factor, store.rows, i)

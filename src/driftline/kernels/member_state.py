@@ -98,6 +98,10 @@ class MemberWorkspace(NamedTuple):
     """(4,): sums of the losses of the four rules."""
     supports: Vector
     """(2,): sums of φ_x and of its square."""
+    drawn: Indices
+    """(64,): positions of the rows drawn for a step."""
+    leads: Singles
+    """(64,): of two classes, by how much the score of the label leads the other, for the drawn rows."""
     difference: Singles
     """(1, d): of two classes, the weights of the first minus those of the second."""
     centre_factors: Singles
@@ -143,10 +147,12 @@ def workspace_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> MemberWo
         order=vector_at(buffer, places, k + 3, np.int64),
         losses=vector_at(buffer, places, k + 4, np.float64),
         supports=vector_at(buffer, places, k + 5, np.float64),
-        difference=matrix_at(buffer, places, k + 6, np.float32),
-        centre_factors=matrix_at(buffer, places, k + 7, np.float32),
-        centre_scores=matrix_at(buffer, places, k + 8, np.float32),
-        centres=matrix_at(buffer, places, k + 9, np.float32),
+        drawn=vector_at(buffer, places, k + 6, np.int64),
+        leads=vector_at(buffer, places, k + 7, np.float32),
+        difference=matrix_at(buffer, places, k + 8, np.float32),
+        centre_factors=matrix_at(buffer, places, k + 9, np.float32),
+        centre_scores=matrix_at(buffer, places, k + 10, np.float32),
+        centres=matrix_at(buffer, places, k + 11, np.float32),
     )
 
 
