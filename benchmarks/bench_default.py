@@ -9,6 +9,7 @@ import copy
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
@@ -20,7 +21,9 @@ from driftline import AMRC
 from driftline.ensemble import default_plan
 from driftline.errors import DriftlineError
 from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
-from driftline.kernels.members import predict_and_learn
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from helpers.spaces import learn_in_space, learn_in_tree_space  # parts of an ensemble that learn alone
 
 console = Console(width=120)
 N_ROWS = 4000
@@ -88,16 +91,17 @@ def profile():
     X, y = gaussian_classes(N_ROWS, 2)
     model = AMRC().partial_fit(X[:100], y[:100], classes=[0, 1])
     learner, elapsed, spent = copy.deepcopy(model)._learner, np.ones(N_ROWS), {}
+    *others, trees = learner.spaces
     start = time.perf_counter()
-    features = learner._features(X, learner._columns.update(X), learns=True)
+    Z = learner._columns.update(X)
+    features = [space.represent(X, Z) for space in others]
     spent["features"] = time.perf_counter() - start
     start = time.perf_counter()
-    features = learner._learned_features(features, X, y)
+    features.append(learn_in_tree_space(trees, X, y))
     spent["trees"] = time.perf_counter() - start
     for space, Psi in zip(learner.spaces, features, strict=True):
         start = time.perf_counter()
-        said = np.empty((N_ROWS, space.n_members, 2))
-        predict_and_learn(Psi, y, elapsed, said, space._store, space._members, space._filters, space._workspace)
+        learn_in_space(space, Psi, y, elapsed)
         spent[f"{space.n_members} members, {space.plan.name}, at every label"] = time.perf_counter() - start
     start = time.perf_counter()
     model.partial_fit(X, y)

@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 
 from driftline import AMRC, CheckpointError
 from driftline.core import checkpoint
-from driftline.ensemble.forest import Forest, max_leaves, n_stored_rows, n_tried_columns
+from driftline.ensemble.forest import Forest, max_leaves, n_stored_rows
+from driftline.kernels.forest import n_tried_columns
 from driftline.kernels.trees import LEAF
 from helpers.model_files import read_model_file, write_model_file
 from helpers.saved_parts import check_saved
+from helpers.spaces import learn_in_forest
 from helpers.strategies import seeds
 
 
@@ -30,7 +32,7 @@ def new_forest(p=3, c=2, seed=0):
 
 
 def learn(forest, X, y, *, pace=1.0):
-    return forest.features_then_learn(X, y, pace)
+    return learn_in_forest(forest, X, y, pace)
 
 
 def assert_same_state(one, other):
@@ -173,7 +175,8 @@ def test_a_store_with_more_columns_keeps_the_last_rows_in_order():
     assert kept < 40_000
     places = np.arange(n - kept, n) % kept
     assert np.array_equal(forest._store.labels[places], y[n - kept :])
-    expected = forest.values(np.pad(X[n - kept :], ((0, 0), (0, 8)), constant_values=np.nan))
+    shifted = X[n - kept :] - forest._origin[:p]
+    expected = np.pad(shifted.astype(np.float32), ((0, 0), (0, 8)), constant_values=np.nan)
     assert np.array_equal(forest._store.rows[places], expected, equal_nan=True)
 
 

@@ -48,7 +48,7 @@ def test_weights_go_by_what_was_said_then_and_by_what_is_said_now(rows):
     trust, waiting = np.array([0.5, 0.5]), []
     for t in range(50, 150):
         x, z = X[t : t + 1], learner._columns.prepare(X[t : t + 1])
-        said = learner._member_probabilities(learner._features(z, z))[0]
+        said = learner._member_probabilities(z, z)[0]
         waiting.append((z, said, np.array([then @ said, now @ said])))
         assert np.allclose(model.predict_proba(x)[0], trust @ waiting[-1][2], atol=1e-12)
         model.observe(x)
@@ -57,7 +57,7 @@ def test_weights_go_by_what_was_said_then_and_by_what_is_said_now(rows):
             late = t - DELAY
             then, now = (
                 reweighed(then, said, y[late]),
-                reweighed(now, learner._member_probabilities(learner._features(z, z))[0], y[late]),
+                reweighed(now, learner._member_probabilities(z, z)[0], y[late]),
             )
             trust = reweighed(trust, ways, y[late])
             model.partial_fit(X[late : late + 1], y[late : late + 1])

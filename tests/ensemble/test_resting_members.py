@@ -15,7 +15,7 @@ from driftline.ensemble.plan import MemberPlan, SpacePlan, default_plan
 from driftline.ensemble.space import Space
 from driftline.ensemble.tree_space import TreeSpace
 from helpers.quick_models import assert_same
-from helpers.spaces import learn_in_space
+from helpers.spaces import learn_in_space, learn_in_tree_space
 from helpers.tree_streams import rule_stream
 
 QUICK = {"n_components": 6}
@@ -157,7 +157,7 @@ def test_trees_are_grown_less_often_while_all_their_members_rest():
         space.add_classes(2)
         for _ in range(3):
             reviewed(space, *weights)
-        space.learned_features(np.empty((0, 0), np.float32), X, y)
+        learn_in_tree_space(space, X, y)
         n_grown.append(int(space.state()["forest/long/n_grown"][0]))
     assert n_grown[0] == n_grown[1] > 1.5 * n_grown[2] > 0
 

@@ -14,7 +14,7 @@ from driftline.ensemble import learner as learner_module
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.guarantees import Guarantees
 from helpers.quick_models import assert_same
-from helpers.spaces import learn_in_filters, learn_in_space
+from helpers.spaces import learn_in_filters, learn_in_space, learn_in_tree_space
 from helpers.strategies import seeds
 
 GUARANTEES = [None, Guarantees(tolerated=None, rise=None), Guarantees(errors={0: 0.1, 1: 0.2, 2: 0.3}, per_class=True)]
@@ -30,8 +30,14 @@ def stream(seed, n=60, n_classes=3):
 
 def learn_space_by_space(learner, X, labels, elapsed, features, *_):
     """Do what the kernel does to spaces and column filters, each with a kernel of its own."""
-    spaces = zip(learner.spaces, learner._learned_features(features, X, labels), strict=True)
-    members = [learn_in_space(space, Psi, labels, elapsed) for space, Psi in spaces]
+    members = []
+    for space in learner.spaces:
+        if space.plan.has_trees:
+            Psi = learn_in_tree_space(space, X, labels)
+        else:
+            n_entries = len(X) * space._store.rows.shape[1]
+            Psi, features = features[:n_entries].reshape(len(X), -1), features[n_entries:]
+        members.append(learn_in_space(space, Psi, labels, elapsed))
     learn_in_filters(learner.column_filters, X, labels, elapsed)
     return np.concatenate(members, axis=1), None, None, None
 
@@ -48,7 +54,12 @@ def assert_equal_arrays(model, other):
 
 
 @settings(max_examples=12)
-@given(seeds, st.sampled_from(["linear", "fourier"]), st.sampled_from(GUARANTEES), st.sampled_from(["running", "none"]))
+@given(
+    seeds,
+    st.sampled_from(["linear", "fourier", "auto"]),
+    st.sampled_from(GUARANTEES),
+    st.sampled_from(["running", "none"]),
+)
 def test_one_call_learns_what_the_parts_learn_one_after_the_other(seed, features, guarantees, scaling):
     X, y = stream(seed)
     parameters = {"features": features, "n_components": 5, "guarantees": guarantees, "scaling": scaling}
@@ -70,10 +81,10 @@ ACTIONS = ("ask", "ask about another", "learn", "learn two", "observe", "add col
 
 
 @settings(max_examples=25)
-@given(seeds, st.lists(st.sampled_from(ACTIONS), max_size=25))
-def test_asking_does_not_change_what_is_learned(seed, actions):
+@given(seeds, st.sampled_from(["linear", "auto"]), st.lists(st.sampled_from(ACTIONS), max_size=25))
+def test_asking_does_not_change_what_is_learned(seed, features, actions):
     X, y = stream(seed, 200)
-    asked, other = (AMRC(features="linear").partial_fit(X[:30], y[:30]) for _ in range(2))
+    asked, other = (AMRC(features=features, n_components=5).partial_fit(X[:30], y[:30]) for _ in range(2))
     t, n_added = 30, 0
     for action in actions:
         rows = np.hstack([X[t : t + 2], X[t : t + 2, :1].repeat(n_added, axis=1)])

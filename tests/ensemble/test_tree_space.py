@@ -10,11 +10,10 @@ from driftline import AMRC
 from driftline.ensemble.plan import MemberPlan, SpacePlan
 from driftline.ensemble.tree_space import TreeSpace
 from helpers.quick_models import assert_same
-from helpers.spaces import learn_in_space
+from helpers.spaces import learn_in_space, learn_in_tree_space
 from helpers.tree_streams import rule_stream
 
 QUICK = {"n_components": 6}
-NONE = np.empty((0, 0), np.float32)
 
 
 def tree_space(c=2, p=3):
@@ -149,7 +148,7 @@ def test_features_of_a_space_do_not_depend_on_the_label_that_is_learned_with_the
     one, other = tree_space(p=6), tree_space(p=6)
     for space, last in ((one, 0), (other, 1)):
         labels = np.append(y[:120], last)
-        Psi = space.learned_features(NONE, X[:121], labels)
+        Psi = learn_in_tree_space(space, X[:121], labels)
         assert np.array_equal(Psi[120], features_after(X[:120], y[:120], X[120]))
         learn_in_space(space, Psi, labels, np.ones(121))
     assert np.array_equal(one._store.rows[:121], other._store.rows[:121])
@@ -158,14 +157,14 @@ def test_features_of_a_space_do_not_depend_on_the_label_that_is_learned_with_the
 def features_after(X, y, x):
     """Return the features of a row in a space that has learned others."""
     space = tree_space(p=6)
-    space.learned_features(NONE, X, y)
+    learn_in_tree_space(space, X, y)
     return space.represent(x[None], x[None])[0]
 
 
 def test_features_of_a_new_class_are_0_in_the_rows_so_far(rows):
     X, y = rows
     space = tree_space(p=6)
-    Psi = space.learned_features(NONE, X[:100], y[:100])
+    Psi = learn_in_tree_space(space, X[:100], y[:100])
     learn_in_space(space, Psi, y[:100], np.ones(100))
     space.add_classes(1)
     assert space._store.rows.shape[1] == space.represent(X[:1], X[:1]).shape[1] == 7

@@ -73,7 +73,7 @@ def test_features_are_those_of_a_row_that_is_asked_about():
     forests = new_forests(3, 3)
     learn(forests, values[:250], labels[:250])
     asked = np.empty((50, 7), np.float32)
-    kernels.forest_features(values[250:], forests.recent, forests.long, asked, np.empty((2, 3)))
+    kernels.forest_features(values[250:].astype(float), np.zeros(3), forests.recent, forests.long, asked)
     assert np.array_equal(learn(forests, values[250:251], labels[250:251]), asked[:1])
     assert np.all(asked[:, 0] == 0.5)
     for first in (1, 2):  # the shares of each forest sum to 1

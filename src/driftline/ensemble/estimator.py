@@ -320,7 +320,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         if position is None:
             return False
         self._access.is_stale = True  # before anything changes, because of interrupts
-        with defer_interrupt() if learner.learns_in_steps else nullcontext():
+        with defer_interrupt() if learner.is_reviewed_next else nullcontext():
             learner.learn(X.copy(), position, ONE_STEP)
         self._mark_changed()
         return True

@@ -1,6 +1,7 @@
 """The forests of a tree space: their store of raw rows, their trees, and the features they give."""
 
-import math
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,10 +9,9 @@ import numpy as np
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, nested_schema, whole_numbers
 from driftline.core.state import copy_with, state_of
 from driftline.errors import CheckpointError
-from driftline.kernels.forest import RECENT_ROWS, ForestStore, forest_features, forest_features_then_learn
-from driftline.kernels.representation import MAX_MAGNITUDE
+from driftline.kernels.forest import MAX_TREE_VALUE, RECENT_ROWS, ForestStore, forest_features
 from driftline.kernels.trees import LEAF, GrowthWorkspace, Trees, new_trees
-from driftline.types import LARGEST_VALUE, Labels, Matrix, Singles, State, Vector
+from driftline.types import Matrix, Singles, State
 
 N_RECENT_TREES, N_LONG_TREES = 16, 30
 """Number of trees of each forest."""
@@ -97,7 +97,20 @@ class Forest:
 
     def snapshot(self) -> "Forest":
         """Return a copy for features, which learning does not change; it cannot learn."""
-        return copy_with(self, _recent=self._recent.copy(), _long=self._long.copy())
+        return copy_with(self, _origin=self._origin.copy(), _recent=self._recent.copy(), _long=self._long.copy())
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays, which may be replaced by others with the same values."""
+        return self._origin, *self._store, *self._recent, *self._long, *self._workspace
+
+    @arrays.setter
+    def arrays(self, arrays: Sequence[Any]) -> None:
+        unread = iter(arrays)
+        self._origin = next(unread)
+        self._store = ForestStore(*islice(unread, len(self._store)))
+        self._recent, self._long = (Trees(*islice(unread, len(Trees._fields))) for _ in range(2))
+        self._workspace = GrowthWorkspace(*unread)
 
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions; trees that take too much memory with them are dropped."""
@@ -118,49 +131,10 @@ class Forest:
         self._store = _with_size(self._store._replace(rows=rows), size)
         self._workspace = _new_workspace(self._store, self.n_classes)
 
-    def values(self, X: Matrix) -> Singles:
-        """Return raw rows as the trees see them: minus the first value of each column, in single precision."""
-        origin = np.where(np.isnan(self._origin), 0.0, self._origin)
-        shifted: Singles = np.clip(X - origin, -LARGEST_VALUE, LARGEST_VALUE).astype(np.float32)
-        return shifted
-
     def features(self, X: Matrix) -> Singles:
         """Return the features of raw rows; changes nothing."""
         Psi = np.empty((len(X), self.n_features), np.float32)
-        forest_features(self.values(X), self._recent, self._long, Psi, np.empty((2, self.n_classes)))
-        return Psi
-
-    def features_then_learn(self, X: Matrix, labels: Labels, pace: float) -> Singles:
-        """Learn raw rows in order; return the features of each row before it was learned.
-
-        Parameters
-        ----------
-        X : ndarray
-            Raw rows.
-        labels : ndarray
-            Their labels.
-        pace : float
-            How often trees are grown: 1 if the forest is in use, less to save time.
-
-        Returns
-        -------
-        ndarray
-            The features.
-        """
-        self._origin = _with_first_values(self._origin, X)
-        Psi = np.empty((len(X), self.n_features), np.float32)
-        forest_features_then_learn(
-            self.values(X),
-            labels,
-            self._store,
-            self._recent,
-            self._long,
-            n_tried_columns(self.n_columns),
-            pace,
-            self._workspace,
-            Psi,
-            np.empty((2, self.n_classes)),
-        )
+        forest_features(X, self._origin, self._recent, self._long, Psi)
         return Psi
 
     def state(self) -> State:
@@ -174,7 +148,7 @@ class Forest:
         """Return what each array must be in a file."""
         n, p = self._store.rows.shape
         store: Schema = {
-            "rows": ArraySpec((n, p), np.float32, -LARGEST_VALUE, LARGEST_VALUE, allows_nan=True),
+            "rows": ArraySpec((n, p), np.float32, -MAX_TREE_VALUE, MAX_TREE_VALUE, allows_nan=True),
             "labels": whole_numbers((n,), max(self.n_classes - 1, 0)),
             "n_seen": whole_numbers((1,)),
             "random_state": ArraySpec((1,), np.uint64, 1, 2**64 - 1),
@@ -183,7 +157,7 @@ class Forest:
             "n_cuts": whole_numbers((1,)),
         }
         forests = {"recent": _tree_schema(self._recent, p), "long": _tree_schema(self._long, p)}
-        origin = ArraySpec((p,), low=-LARGEST_VALUE, high=LARGEST_VALUE, allows_nan=True)
+        origin = ArraySpec((p,), low=-MAX_TREE_VALUE, high=MAX_TREE_VALUE, allows_nan=True)
         return {"origin": origin, **nested_schema({"store": store, **forests})}
 
     def restore(self, state: State) -> None:
@@ -200,20 +174,10 @@ class Forest:
         self._workspace = _new_workspace(self._store, self.n_classes)
 
 
-def n_tried_columns(n_columns: int) -> int:
-    """Return how many columns are tried for each split: all of a few, and the more the more there are."""
-    return min(n_columns, max(12, int(2.0 * math.sqrt(n_columns))))
-
-
-def _with_first_values(origin: Vector, X: Matrix) -> Vector:
-    """Return the origins of the columns, where they are missing the first value of the column in X, if there is one.
-
-    A column minus its origin loses little precision, however large its values are.
-    """
-    if not np.isnan(origin).any():
-        return origin
-    first = X[np.argmax(~np.isnan(X), axis=0), np.arange(X.shape[1])]
-    return np.where(np.isnan(origin), np.clip(first, -MAX_MAGNITUDE, MAX_MAGNITUDE), origin)
+def no_forest() -> tuple[Any, ...]:
+    """Return the arrays of a forest where there is none: each is empty."""
+    forest = Forest(1, [0])
+    return tuple(np.zeros((0,) * array.ndim, array.dtype) for array in forest.arrays)
 
 
 def _new_forests(c: int) -> tuple[Trees, Trees]:
@@ -269,7 +233,7 @@ def _tree_schema(trees: Trees, n_columns: int) -> Schema:
     n_leaves, c = trees.counts.shape[1:]
     return {
         "column": ArraySpec((t, k), np.int32, LEAF, n_columns - 1),
-        "threshold": ArraySpec((t, k), np.float32, -LARGEST_VALUE, np.inf),
+        "threshold": ArraySpec((t, k), np.float32, -MAX_TREE_VALUE, np.inf),
         "child": ArraySpec((t, k), np.int32, 0, k - 1),
         "counts": ArraySpec((t, n_leaves, c), np.float32, 0.0, MOST_COUNTED),
         "n_nodes": whole_numbers((t,), k),

@@ -26,7 +26,6 @@ from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
 from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
-NOTHING = np.empty((0, 0), np.float32)
 LABELS_PER_REVIEW = 64
 """After so many labels it is decided anew how often each member learns."""
 
@@ -86,7 +85,7 @@ class EnsembleLearner:
         self._has_custom_features = any(space.has_custom_features for space in spaces)
         self._packed: tuple[EnsembleLearner, Packed] | None = None
         """The arrays of all parts in one buffer, and whose they are; None if some of them were replaced."""
-        self._asked: tuple[bytes, list[Singles]] | None = None
+        self._asked: tuple[bytes, Singles] | None = None
         """The row that was asked about last, and its features; None if the columns changed since then."""
 
     @property
@@ -194,13 +193,13 @@ class EnsembleLearner:
 
     def probabilities(self, X: Matrix) -> Matrix:
         """Return h(·|x) for each raw row of X; the features of a single row are kept, in case it is learned next."""
-        features = self._features(X, self._columns.prepare(X))
         if self._packed is None or self._packed[0] is not self:
-            h = mixture(self._member_probabilities(features), self.weights)
+            h = mixture(self._member_probabilities(X, self._columns.prepare(X)), self.weights)
         else:
+            features = self._flat_features(X, self._columns.prepare(X))
             if len(X) == 1:
                 self._asked = X.tobytes(), features
-            h = predict_rows(_flat(features), len(X), self.n_classes, *self._packed[1])
+            h = predict_rows(X, features, self.n_classes, *self._packed[1])
         return h if self.labels is None else self.labels.probabilities(h)
 
     def predict_indices(self, X: Matrix) -> Labels:
@@ -272,17 +271,13 @@ class EnsembleLearner:
 
     @property
     def learns_in_one_call(self) -> bool:
-        """Whether one call of a kernel learns the next row with all parts but trees, if its class is known."""
+        """Whether one call of a kernel learns the next row with all parts, if its class is known."""
         return not self._has_custom_features and self.labels is None and not len(self._pending)
 
     @property
-    def learns_in_steps(self) -> bool:
-        """Whether more happens at the next row than one call of a kernel, so that Ctrl-C could come in between.
-
-        Trees are learned by a kernel of their own, and members are reviewed after the last row before a review.
-        """
-        is_reviewed = self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
-        return is_reviewed or any(space.plan.has_trees for space in self.spaces)
+    def is_reviewed_next(self) -> bool:
+        """Whether members are reviewed after the next row, which is a second step, before which Ctrl-C could come."""
+        return self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
         """Learn rows that were not observed."""
@@ -291,7 +286,7 @@ class EnsembleLearner:
         if is_single and self._asked is not None and self._asked[0] == X.tobytes():
             features = self._asked[1]
         else:
-            features = self._features(X, columns.prepare(X) if is_single else columns.update(X), learns=True)
+            features = self._flat_features(X, columns.prepare(X) if is_single else columns.update(X))
         self._columns, self._asked = columns, None
         _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
         return Learned(labels, *learned)
@@ -301,17 +296,17 @@ class EnsembleLearner:
         X: Matrix,
         labels: Labels,
         elapsed: Vector,
-        features: list[Singles],
+        features: Singles,
         updates_columns: bool,
         updates_weights: bool,
     ) -> tuple[Vector, Matrix, Vector, Vector]:
-        """Let trees learn rows, then all other parts; return members' probabilities, the mixture and both bounds."""
+        """Let all parts learn rows; return members' probabilities, the mixture and both bounds."""
         columns = self._columns
         return learn_rows(
             X,
             labels,
             elapsed,
-            _flat(self._learned_features(features, X, labels)),
+            features,
             *self._packed_arrays(),
             *self.tracker.rows.arrays,
             updates_columns,
@@ -344,11 +339,6 @@ class EnsembleLearner:
         self._packed = None
         if self.tracker.alarm is not None:
             self.tracker.alarm.acknowledge()
-
-    def _learned_features(self, features: list[Singles], X: Matrix, labels: Labels) -> list[Singles]:
-        """Let trees learn raw rows; return the features with which members learn: of trees, those before each row."""
-        spaces = zip(self.spaces, features, strict=True)
-        return [space.learned_features(Psi, X, labels) for space, Psi in spaces]
 
     def _update_weights(self, members: Vector, labels: Labels, matches: Matches) -> Learned:
         """Update weights, bounds and guarantees; return the mixture and both bounds as they were before each row.
@@ -412,7 +402,7 @@ class EnsembleLearner:
         columns = independent_copy(self._columns)
         Z = columns.update(X) if self.n_classes else np.zeros_like(X)
         unknown: Vector = np.zeros((len(X), len(self.weights), 0))
-        members = self._member_probabilities(self._features(X, Z)) if self.n_classes else unknown
+        members = self._member_probabilities(X, Z) if self.n_classes else unknown
         schemes = np.stack([mixture(members, weights) for weights in self._scheme_weights], axis=1)
         h = mixture(members, self.weights)
         label_rules = np.zeros((len(X), 0, self.n_classes))
@@ -432,25 +422,26 @@ class EnsembleLearner:
         said = self.tracker.state_rows(h, largest_entries(h))
         return [row_of(said, t) for t in range(len(h))]
 
-    def _features(self, X: Matrix, Z: Matrix, *, learns: bool = False) -> list[Singles]:
-        """Return the features of raw rows X, which are Z after their preparation, in each space.
+    def _flat_features(self, X: Matrix, Z: Matrix) -> Singles:
+        """Return the features of raw rows X, which are Z after their preparation, in one space after the other.
 
-        If `learns`, those of trees are left out, since `_learned_features` computes them.
+        Those of trees are left out, because the kernels compute them.
         """
         features: list[Singles] = []
         for i, space in enumerate(self.spaces):
-            if learns and space.plan.has_trees:
-                features.append(NOTHING)
-            elif i > 0 and space.has_features_of(self.spaces[i - 1]):
+            if i > 0 and space.has_features_of(self.spaces[i - 1]):
                 features.append(features[-1])
-            else:
-                features.append(space.represent(X, Z))
-        return features
+            elif not space.plan.has_trees:
+                features.append(space.represent(X, Z).ravel())
+        flat: Singles = np.concatenate(features)
+        return flat
 
-    def _member_probabilities(self, features: list[Singles]) -> Vector:
-        """Return the probabilities of all members for rows with these features, as (rows, members, classes)."""
-        spaces = zip(self.spaces, features, strict=True)
-        return np.concatenate([space.member_probabilities(Psi) for space, Psi in spaces], axis=1)
+    def _member_probabilities(self, X: Matrix, Z: Matrix) -> Vector:
+        """Return the probabilities of all members for raw rows X, which are Z after their preparation.
+
+        Their axes are rows, members and classes.
+        """
+        return np.concatenate([space.member_probabilities(space.represent(X, Z)) for space in self.spaces], axis=1)
 
     def _learn_new_class(self, X: Matrix, labels: Labels, elapsed: Vector, matches: Matches, times: Vector) -> Learned:
         """Learn a row of a class not known before; its prediction is made without that class."""
@@ -470,10 +461,10 @@ class EnsembleLearner:
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> list[Singles]:
-        """Return the features of raw rows in all spaces; update the columns, and remove rows that were pending."""
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> Singles:
+        """Return the features of raw rows; update the columns, and remove rows that were pending."""
         columns = independent_copy(self._columns)
-        features = self._features(X, _prepared(columns, X, matches), learns=True)
+        features = self._flat_features(X, _prepared(columns, X, matches))
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
         return features
@@ -531,12 +522,6 @@ class EnsembleLearner:
             **labels,
             **spaces,
         }
-
-
-def _flat(features: list[Singles]) -> Singles:
-    """Return the features of rows in each space one after the other."""
-    flat: Singles = np.concatenate([Psi.ravel() for Psi in features])
-    return flat
 
 
 def _prepared(columns: RunningColumns, X: Matrix, matches: Matches) -> Matrix:

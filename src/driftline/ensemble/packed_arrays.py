@@ -9,7 +9,9 @@ import numpy as np
 from driftline.core.bounds import MistakeBound
 from driftline.core.calibration import CalibratedBound
 from driftline.ensemble.filters import ColumnFilters
+from driftline.ensemble.forest import no_forest
 from driftline.ensemble.space import Space
+from driftline.ensemble.tree_space import TreeSpace
 from driftline.guarantees.error_intervals import BLOCK_ROWS
 from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.packing import Packed, packed
@@ -38,6 +40,7 @@ def pack_ensemble(
     From then on the arrays of the parts, and the weights that are returned, share the memory of the buffer.
     """
     alarm = () if tracker.alarm is None else (tracker.alarm,)
+    forests = [space.forest for space in spaces if isinstance(space, TreeSpace)]
     parts: list[tuple[HasArrays | None, Sequence[Any]]] = [
         (None, [_targets(calibration, tracker)]),
         (mistake_bound, mistake_bound.arrays),
@@ -48,6 +51,8 @@ def pack_ensemble(
         *((part, part.arrays) for part in alarm),
         *(() if alarm else ((None, NO_ALARM),)),
         (column_filters, column_filters.arrays),
+        *((forest, forest.arrays) for forest in forests),
+        *(() if forests else ((None, no_forest()),)),
         *((space, space.arrays) for space in spaces),
     ]
     buffer, arrays = packed(array for _, given in parts for array in given)

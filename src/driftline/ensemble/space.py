@@ -199,10 +199,6 @@ class Space:
         singles: Singles = np.clip(Psi, -MAX_MAGNITUDE, MAX_MAGNITUDE).astype(np.float32)
         return singles
 
-    def learned_features(self, Psi: Singles, X: Matrix, labels: Labels) -> Singles:
-        """Return the features ψ with which members learn raw rows: the same, as this map does not learn."""
-        return Psi
-
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
         parts: dict[str, NamedTuple] = {"store": self._store, "members": self._members, "filter_bank": self._filters}

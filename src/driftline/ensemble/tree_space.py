@@ -5,11 +5,11 @@ from driftline.core.state import copy_with, nested_state, state_of
 from driftline.ensemble.forest import Forest
 from driftline.ensemble.plan import SpacePlan
 from driftline.ensemble.space import Space
-from driftline.types import Labels, Matrix, Singles, State
+from driftline.types import Matrix, Singles, State
 
 
 class TreeSpace(Space):
-    """A space whose features of a row are the class shares in the leaves of two forests.
+    """A space whose features of a row are the class shares in the leaves of two forests; it is the last of an ensemble.
 
     The features of each row are computed by trees grown from earlier rows, and are stored as they were then. So the
     rows that a member learns from look no easier than rows to come, and its bound holds as for any other features.
@@ -22,11 +22,16 @@ class TreeSpace(Space):
         Number of columns of the instances.
     seed : list of int
         Seed of the random splits and of the draws of rows from the store.
+
+    Attributes
+    ----------
+    forest : Forest
+        The two forests. The kernel that learns rows with all spaces lets them learn, too.
     """
 
     def __init__(self, plan: SpacePlan, n_columns: int, seed: list[int]) -> None:
-        self._forest = Forest(n_columns, seed)
-        super().__init__(plan, None, self._forest.n_features, seed)
+        self.forest = Forest(n_columns, seed)
+        super().__init__(plan, None, self.forest.n_features, seed)
 
     def has_features_of(self, other: Space) -> bool:
         """Return whether another space has the same features: none has."""
@@ -39,36 +44,32 @@ class TreeSpace(Space):
 
     def snapshot(self) -> "TreeSpace":
         """Return a copy for predictions and bounds, which learning does not change; it cannot learn."""
-        return copy_with(super().snapshot(), _forest=self._forest.snapshot())  # type: ignore[return-value]
+        return copy_with(super().snapshot(), forest=self.forest.snapshot())  # type: ignore[return-value]
 
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions; their features are 0 in the rows so far."""
-        d = self._forest.n_features
-        self._forest.add_classes(n)
-        self._add_features(d, self._forest.n_features - d)
+        d = self.forest.n_features
+        self.forest.add_classes(n)
+        self._add_features(d, self.forest.n_features - d)
         super().add_classes(n)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, whose values are missing in the rows so far."""
-        self._forest.add_columns(n)
+        self.forest.add_columns(n)
 
     def represent(self, X: Matrix, Z: Matrix) -> Singles:
         """Return the features of raw rows X; changes nothing."""
-        return self._forest.features(X)
-
-    def learned_features(self, Psi: Singles, X: Matrix, labels: Labels) -> Singles:
-        """Let the forests learn raw rows in order; return the features of each row before it was learned."""
-        return self._forest.features_then_learn(X, labels, pace=1.0 / float(self._members.interval.min()))
+        return self.forest.features(X)
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
-        return super().state() | nested_state({"forest": self._forest})
+        return super().state() | nested_state({"forest": self.forest})
 
     def schema(self) -> Schema:
         """Return what each array must be in a file."""
-        return super().schema() | nested_schema({"forest": self._forest.schema()})
+        return super().schema() | nested_schema({"forest": self.forest.schema()})
 
     def restore(self, state: State) -> None:
         """Continue from what `state` returned."""
         super().restore(state)
-        self._forest.restore(state_of("forest", state))
+        self.forest.restore(state_of("forest", state))

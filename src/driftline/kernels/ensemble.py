@@ -7,21 +7,35 @@ from driftline._jit import inner_kernel, kernel
 from driftline.kernels.alarm import AlarmTarget, add_rows
 from driftline.kernels.calibration import CalibrationTarget, calibrate
 from driftline.kernels.filter_bank import FilterBank, filters_at, track_columns
+from driftline.kernels.forest import (
+    ForestStore,
+    forest_features_then_learn,
+    forest_store_at,
+    n_tried_columns,
+    set_features,
+    set_origin,
+    set_values,
+)
 from driftline.kernels.member_state import Members, MemberWorkspace, RowStore, members_at, workspace_at
 from driftline.kernels.members import predict_and_learn, predict_row
 from driftline.kernels.mistake_sums import add_steps
 from driftline.kernels.mixing import largest_entry, mix_and_reweigh, mix_row
-from driftline.kernels.packing import SHAPE, matrix_at, stack_at, vector_at
+from driftline.kernels.packing import SHAPE, START, STOP, matrix_at, stack_at, vector_at
 from driftline.kernels.representation import fill_and_scale
 from driftline.kernels.row_counts import count_rows
 from driftline.kernels.statements import learn_at_once
+from driftline.kernels.trees import GrowthWorkspace, Trees, growth_workspace_at, trees_at
 from driftline.types import Indices, Labels, Matrix, Singles, Vector
 
 TARGETS, SUMS, WEIGHTS, SCHEME_WEIGHTS, CALIBRATION = range(5)
 COUNTS = CALIBRATION + 3
 ALARM = COUNTS + 5
 COLUMN_FILTERS = ALARM + 5
-FIRST_SPACE = COLUMN_FILTERS + 1 + len(FilterBank._fields)
+FOREST = COLUMN_FILTERS + 1 + len(FilterBank._fields)
+RECENT_TREES = FOREST + 1 + len(ForestStore._fields)
+LONG_TREES = RECENT_TREES + len(Trees._fields)
+GROWTH_WORKSPACE = LONG_TREES + len(Trees._fields)
+FIRST_SPACE = GROWTH_WORKSPACE + len(GrowthWorkspace._fields)
 """Numbers of the arrays in the buffer: what is aimed at, sums, weights, then the first array of each part."""
 MEMBERS = len(RowStore._fields)
 FILTERS = MEMBERS + len(Members._fields)
@@ -31,8 +45,73 @@ N_SPACE_ARRAYS = WORKSPACE + len(MemberWorkspace._fields)
 
 
 @inner_kernel
+def has_forest(places: Indices) -> bool:
+    """Return whether there is a forest; its features are those of the last space."""
+    return bool(places[FOREST, STOP] > places[FOREST, START])
+
+
+@inner_kernel
+def n_forest_features(places: Indices, c: int) -> int:
+    """Return the number of features of the forest; 0 if there is none."""
+    return 1 + 2 * c if has_forest(places) else 0
+
+
+@inner_kernel
+def smallest(values: Indices) -> int:
+    """Return the smallest of some whole numbers."""
+    found = values[0]
+    for k in range(1, values.size):
+        found = min(found, values[k])
+    return int(found)
+
+
+@inner_kernel
+def learn_forest(
+    X: Matrix,
+    labels: Labels,
+    Psi: Singles,
+    values: Singles,
+    shares: Matrix,
+    buffer: NDArray[np.uint8],
+    places: Indices,
+) -> None:
+    """Set ψ to the features of raw rows before each is learned by the forest; overwrites `values` and `shares`.
+
+    Trees are grown at the pace of the member that learns most often.
+    """
+    origin = vector_at(buffer, places, FOREST, np.float64)
+    members = members_at(buffer, places, len(places) - N_SPACE_ARRAYS + MEMBERS)
+    set_origin(X, origin)
+    set_values(X, origin, values)
+    forest_features_then_learn(
+        values,
+        labels,
+        forest_store_at(buffer, places, FOREST + 1),
+        trees_at(buffer, places, RECENT_TREES),
+        trees_at(buffer, places, LONG_TREES),
+        n_tried_columns(X.shape[1]),
+        1.0 / smallest(members.interval),
+        growth_workspace_at(buffer, places, GROWTH_WORKSPACE),
+        Psi,
+        shares,
+    )
+
+
+@inner_kernel
+def set_forest_features(
+    X: Matrix, Psi: Singles, values: Singles, shares: Matrix, buffer: NDArray[np.uint8], places: Indices
+) -> None:
+    """Set ψ to the features of raw rows; overwrites `values` and `shares`."""
+    set_values(X, vector_at(buffer, places, FOREST, np.float64), values)
+    recent, long = trees_at(buffer, places, RECENT_TREES), trees_at(buffer, places, LONG_TREES)
+    for t in range(len(X)):
+        set_features(recent, long, values, t, shares, Psi, t)
+
+
+@inner_kernel
 def learn_spaces(
     features: Singles,
+    of_forest: Singles,
     labels: Labels,
     elapsed: Vector,
     h: Vector,
@@ -42,7 +121,7 @@ def learn_spaces(
 ) -> None:
     """Learn rows with all spaces; set h to the probabilities of all members for each row before it was learned.
 
-    `own` has as many entries as h, and is overwritten.
+    `features` has those of all spaces but that of the forest. `own` has as many entries as h, and is overwritten.
     """
     n, c, start, m = labels.size, h.shape[2], 0, 0
     for first in range(FIRST_SPACE, len(places), N_SPACE_ARRAYS):
@@ -56,7 +135,9 @@ def learn_spaces(
         members = members_at(buffer, places, first + MEMBERS)
         bank, work = filters_at(buffer, places, first + FILTERS), workspace_at(buffer, places, first + WORKSPACE)
         n_members, d = members.gain.size, store.rows.shape[1]
-        Psi, said = features[start : start + n * d].reshape(n, d), own[: n * n_members * c].reshape(n, n_members, c)
+        is_forest = has_forest(places) and first + N_SPACE_ARRAYS == len(places)
+        Psi = of_forest if is_forest else features[start : start + n * d].reshape(n, d)
+        said = own[: n * n_members * c].reshape(n, n_members, c)
         predict_and_learn(Psi, labels, elapsed, said, store, members, bank, work)
         for t in range(n):
             for k in range(n_members):
@@ -182,7 +263,8 @@ def learn_rows(
 
     The statistics of the columns are updated if `updates_columns`. Weights, guarantees and bounds are updated if
     `updates_weights`; otherwise there is no mixture, and nothing is set in the last three arrays.
-    `features` are those of all rows in the first space, then those in the next space, and so on. `statements` and
+    `features` are those of all rows in the first space, then those in the next space, and so on, without those of the
+    forest, which is let learn the rows here. `statements` and
     `sizes` are what is said of rows, as `driftline.kernels.statements` keeps it; `counted_share` is that of
     `driftline.kernels.mixing.mix_and_reweigh`.
     """
@@ -192,8 +274,10 @@ def learn_rows(
         )
         missing[0] += n_missing
     n, n_members, c = len(X), places[WEIGHTS, SHAPE], sizes[4]
-    members = np.empty((n, n_members, c))
-    learn_spaces(features, labels, elapsed, members, np.empty(members.size), buffer, places)
+    members, of_forest = np.empty((n, n_members, c)), np.empty((n, n_forest_features(places, c)), np.float32)
+    if has_forest(places):
+        learn_forest(X, labels, of_forest, np.empty(X.shape, np.float32), np.empty((2, c)), buffer, places)
+    learn_spaces(features, of_forest, labels, elapsed, members, np.empty(members.size), buffer, places)
     learn_columns(X, labels, elapsed, np.empty(X.shape), np.empty((c, X.shape[1])), buffer, places)
     h, predicted, losses = np.empty((n, c)), np.empty(n, np.int64), np.empty(n)
     bounds, rates = np.empty(n), np.empty(n)
@@ -207,6 +291,7 @@ def learn_rows(
 @inner_kernel
 def predict_with_spaces(
     features: Singles,
+    of_forest: Singles,
     h: Matrix,
     members: Vector,
     own: Vector,
@@ -220,7 +305,9 @@ def predict_with_spaces(
     for first in range(FIRST_SPACE, len(places), N_SPACE_ARRAYS):
         of_space = members_at(buffer, places, first + MEMBERS)
         n_members, _, d = of_space.average.shape
-        Psi, said = features[start : start + n * d].reshape(n, d), own[: n * n_members * c].reshape(n, n_members, c)
+        is_forest = has_forest(places) and first + N_SPACE_ARRAYS == len(places)
+        Psi = of_forest if is_forest else features[start : start + n * d].reshape(n, d)
+        said = own[: n * n_members * c].reshape(n, n_members, c)
         for t in range(n):
             predict_row(Psi, t, of_space.average, of_space.n_halvings, scores, order, said)
             for k in range(n_members):
@@ -234,9 +321,13 @@ def predict_with_spaces(
 
 
 @kernel
-def predict_rows(features: Singles, n: int, c: int, buffer: NDArray[np.uint8], places: Indices) -> Matrix:
-    """Return the mixture for n rows; `features` are as in `learn_rows`."""
+def predict_rows(X: Matrix, features: Singles, c: int, buffer: NDArray[np.uint8], places: Indices) -> Matrix:
+    """Return the mixture for raw rows; `features` are as in `learn_rows`."""
+    n = len(X)
     members, h = np.empty((n, places[WEIGHTS, SHAPE], c)), np.empty((n, c))
     scores, order = np.empty(c, np.float32), np.empty(c, np.int64)
-    predict_with_spaces(features, h, members, np.empty(members.size), scores, order, buffer, places)
+    of_forest = np.empty((n, n_forest_features(places, c)), np.float32)
+    if has_forest(places):
+        set_forest_features(X, of_forest, np.empty(X.shape, np.float32), np.empty((2, c)), buffer, places)
+    predict_with_spaces(features, of_forest, h, members, np.empty(members.size), scores, order, buffer, places)
     return h

@@ -7,13 +7,15 @@ tree, so that a member that learns from them sees how the forests predict new ro
 from.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from driftline._jit import inner_kernel, kernel
-from driftline.kernels.representation import CONSTANT_FEATURE
+from driftline._jit import inner_kernel, kernel, pasted_kernel
+from driftline.kernels.packing import matrix_at, vector_at
+from driftline.kernels.representation import CONSTANT_FEATURE, MAX_MAGNITUDE
 from driftline.kernels.trees import GrowthWorkspace, Trees, grow_tree, leaf_of
 from driftline.types import Indices, Labels, Matrix, Singles, Vector
 
@@ -27,6 +29,8 @@ CUT_LEAD_MISTAKES = 10.0
 """The memory of the long forest is cut if the recent one has made so many expected mistakes fewer."""
 RECENT_CREDIT, LONG_CREDIT = 3000.0, 10_000.0
 """Comparisons for each label that the forests may spend on growing trees."""
+MAX_TREE_VALUE = 1e30
+"""Values that trees see are limited to this magnitude, which is finite in single precision."""
 MAX_SAVED_LABELS = 16.0
 """Credit of at most so many labels is saved up while trees are cheap, so that a change does not cost more later on."""
 
@@ -55,6 +59,47 @@ class ForestStore(NamedTuple):
         rows = np.zeros_like(self.rows)
         rows[:n] = self.rows[:n]
         return self._replace(rows=rows, **{name: getattr(self, name).copy() for name in self._fields[1:]})
+
+
+@pasted_kernel
+def forest_store_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> ForestStore:
+    """Return the store whose arrays are the ones from number k on in a buffer."""
+    return ForestStore(
+        rows=matrix_at(buffer, places, k, np.float32),
+        labels=vector_at(buffer, places, k + 1, np.int64),
+        n_seen=vector_at(buffer, places, k + 2, np.int64),
+        random_state=vector_at(buffer, places, k + 3, np.uint64),
+        n_since_cut=vector_at(buffer, places, k + 4, np.int64),
+        recent_lead=vector_at(buffer, places, k + 5, np.float64),
+        n_cuts=vector_at(buffer, places, k + 6, np.int64),
+    )
+
+
+@inner_kernel
+def n_tried_columns(n_columns: int) -> int:
+    """Return how many columns are tried for each split: all of a few, and the more the more there are."""
+    return min(n_columns, max(12, int(2.0 * math.sqrt(n_columns))))
+
+
+@inner_kernel
+def set_origin(X: Matrix, origin: Vector) -> None:
+    """Set the origins that are missing to the first value of the column in X, if there is one.
+
+    A column minus its origin loses little precision, however large its values are.
+    """
+    for t in range(len(X)):
+        for j in range(X.shape[1]):
+            if np.isnan(origin[j]) and not np.isnan(X[t, j]):
+                origin[j] = min(max(X[t, j], -MAX_MAGNITUDE), MAX_MAGNITUDE)
+
+
+@inner_kernel
+def set_values(X: Matrix, origin: Vector, values: Singles) -> None:
+    """Set the values to raw rows as the trees see them: minus the origin of each column, in single precision."""
+    for t in range(len(X)):
+        for j in range(X.shape[1]):
+            x = X[t, j] if np.isnan(origin[j]) else X[t, j] - origin[j]
+            values[t, j] = x if np.isnan(x) else min(max(x, -MAX_TREE_VALUE), MAX_TREE_VALUE)
 
 
 @inner_kernel
@@ -140,13 +185,15 @@ def grow_if_due(
 
 
 @kernel
-def forest_features(values: Singles, recent: Trees, long: Trees, Psi: Singles, shares: Matrix) -> None:
-    """Set ψ of each row, of two forests."""
+def forest_features(X: Matrix, origin: Vector, recent: Trees, long: Trees, Psi: Singles) -> None:
+    """Set ψ of raw rows, of two forests."""
+    values, shares = np.empty(X.shape, np.float32), np.empty((2, recent.counts.shape[2]))
+    set_values(X, origin, values)
     for t in range(len(values)):
         set_features(recent, long, values, t, shares, Psi, t)
 
 
-@kernel
+@inner_kernel
 def forest_features_then_learn(
     values: Singles,
     labels: Labels,

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from driftline._jit import inlined_kernel, inner_kernel
+from driftline._jit import inlined_kernel, inner_kernel, pasted_kernel
 from driftline.kernels.descent import next_uniform
+from driftline.kernels.packing import matrix_at, stack_at, vector_at
 from driftline.types import Indices, Labels, Singles, Vector
 
 Integers = NDArray[np.int32]
@@ -79,6 +80,33 @@ class GrowthWorkspace(NamedTuple):
     """(c,): number of compared rows of each class."""
     first: Vector
     """(c,): those of them that go to the first child."""
+
+
+@pasted_kernel
+def trees_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> Trees:
+    """Return the trees whose arrays are the ones from number k on in a buffer."""
+    return Trees(
+        column=matrix_at(buffer, places, k, np.int32),
+        threshold=matrix_at(buffer, places, k + 1, np.float32),
+        child=matrix_at(buffer, places, k + 2, np.int32),
+        counts=stack_at(buffer, places, k + 3, np.float32),
+        n_nodes=vector_at(buffer, places, k + 4, np.int64),
+        n_leaves=vector_at(buffer, places, k + 5, np.int64),
+        n_grown=vector_at(buffer, places, k + 6, np.int64),
+        credit=vector_at(buffer, places, k + 7, np.float64),
+    )
+
+
+@pasted_kernel
+def growth_workspace_at(buffer: NDArray[np.uint8], places: Indices, k: int) -> GrowthWorkspace:
+    """Return the workspace whose arrays are the ones from number k on in a buffer."""
+    return GrowthWorkspace(
+        rows=vector_at(buffer, places, k, np.int64),
+        bounds=matrix_at(buffer, places, k + 1, np.int64),
+        columns=vector_at(buffer, places, k + 2, np.int64),
+        totals=vector_at(buffer, places, k + 3, np.float64),
+        first=vector_at(buffer, places, k + 4, np.float64),
+    )
 
 
 @inlined_kernel
