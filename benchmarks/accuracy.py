@@ -2,8 +2,9 @@
 
     python benchmarks/accuracy.py [NAME ...] [--write]
 
-Each row is predicted, then learned. `--write` writes the table, with the command and the versions, to
-results/accuracy.md.
+Each row is predicted, then learned. The members of version 0.1 are run beside those of today, because the order of
+sums in the kernels, and with it the last tenth of an error, differs between processors. `--write` writes the table,
+with the command and the versions, to results/accuracy.md.
 """
 
 import argparse
@@ -27,33 +28,38 @@ CHUNK_ROWS = 1000
 
 @dataclass(frozen=True)
 class Task:
-    """A stream, the number of rows to use, and the largest allowed error in %."""
+    """A stream, and the number of rows to use."""
 
     name: str
     limit: int | None = None
-    target: float = 100.0
     nominal: str = "codes"
 
 
 TASKS = (
-    Task("weather", target=19.3),
-    Task("elec2", target=25.4),
-    Task("elec2_full", target=8.4),
-    Task("airlines", limit=30_000, target=32.4, nominal="onehot"),
-    Task("german", target=25.0),
-    Task("chess", target=19.9),
-    Task("usenet1", target=20.7),
-    Task("usenet2", target=20.0),
-    Task("email", target=16.2),
-    Task("smartgrid", limit=10_000, target=8.0),
-    Task("shuttle", limit=10_000, target=0.6),
-    Task("poker", limit=10_000, target=7.5),
-    Task("covtype", limit=10_000, target=17.3),
+    Task("weather"),
+    Task("elec2"),
+    Task("elec2_full"),
+    Task("airlines", limit=30_000, nominal="onehot"),
+    Task("german"),
+    Task("chess"),
+    Task("usenet1"),
+    Task("usenet2"),
+    Task("email"),
+    Task("smartgrid", limit=10_000),
+    Task("shuttle", limit=10_000),
+    Task("poker", limit=10_000),
+    Task("covtype", limit=10_000),
 )
 LONG_TASKS = (
-    Task("shuttle", target=0.5),
-    Task("airlines", limit=100_000, target=31.5, nominal="onehot"),
+    Task("shuttle"),
+    Task("airlines", limit=100_000, nominal="onehot"),
 )
+
+
+class FirstAMRC(AMRC):
+    """An AMRC with the members of version 0.1."""
+
+    _plan_version = 1
 
 
 def rows_of(task, nominal):
@@ -118,22 +124,24 @@ def measure(tasks, console):
             except DriftlineError as error:
                 console.print(f"{task.name} left out: {error}")
                 continue
-            bar = progress.add_task(task.name, total=len(X) * len(SEEDS))
-            results = [run(X, y, seed, lambda n, bar=bar: progress.advance(bar, n)) for seed in SEEDS]
-            table.append((task.name, len(X), results, task.target))
+            bar = progress.add_task(task.name, total=2 * len(X) * len(SEEDS))
+            results, first = (
+                [run(X, y, seed, lambda n, bar=bar: progress.advance(bar, n), kind) for seed in SEEDS]
+                for kind in (AMRC, FirstAMRC)
+            )
+            table.append((task.name, len(X), results, first))
             console.print(line(table[-1]))
     return table
 
 
 def line(entry):
     """Return a line of the table, in Markdown."""
-    name, n_rows, results, limit = entry
-    error = np.mean([result.error for result in results])
-    holds = "yes" if round(error, 1) <= limit else "**no**"
+    name, n_rows, results, first = entry
+    errors, first_errors = (np.array([result.error for result in each]) for each in (results, first))
     figures = [
-        f"{error:.1f} ± {np.std([result.error for result in results]):.1f}",
-        f"{limit:.1f}",
-        holds,
+        f"{errors.mean():.1f} ± {errors.std():.1f}",
+        f"{first_errors.mean():.1f} ± {first_errors.std():.1f}",
+        f"{errors.mean() - first_errors.mean():+.2f}",
         *(
             f"{np.mean([getattr(result, field) for result in results]):.1f}"
             for field in ("expected", "rate", "bound", "covered")
@@ -144,8 +152,8 @@ def line(entry):
     return f"| {name} | {n_rows:,} | " + " | ".join(figures) + " |"
 
 
-HEADER = """| stream | rows | error | at most | holds | randomised | rate bound | bound | windows | mistakes | rows/s |
-|---|---|---|---|---|---|---|---|---|---|---|"""
+FIGURES = "error | plan of 0.1 | difference | randomised | rate bound | bound | windows | mistakes | rows/s"
+HEADER = f"| stream | rows | {FIGURES} |\n|---|---{'|---' * (1 + FIGURES.count('|'))}|"
 
 
 def main():
@@ -165,8 +173,8 @@ def main():
 EXPLANATION = """# The default AMRC on published streams
 
 Errors in %, mean and standard deviation over seeds 0, 1, 2; each row is predicted before it is learned, and one
-configuration is used for all streams. *at most* is the error of version 0.1 plus 0.2 points, or a smaller one that was
-aimed at. *randomised* is the expected error of the randomised rule, to which the bounds
+configuration is used for all streams. *plan of 0.1* is the error with the members of version 0.1, in the same run.
+*randomised* is the expected error of the randomised rule, to which the bounds
 apply; *rate bound* is the mean of the bound that should hold on average, and *bound* the mean of the bound that should
 hold at 95 % of the steps; *windows* is the share of windows of 500 rows in which the mean of *bound* is at least the
 error of the randomised rule; *mistakes* tells whether the accumulated mistakes ever exceeded their bound (δ = 0.05),

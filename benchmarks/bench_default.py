@@ -17,6 +17,7 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 import accuracy
+from accuracy import FirstAMRC
 from driftline import AMRC
 from driftline.ensemble import default_plan
 from driftline.errors import DriftlineError
@@ -30,12 +31,6 @@ N_ROWS = 4000
 N_FIRST = 1000
 """Rows that are learned before the time is taken."""
 REPEATS = 5
-
-
-class FirstAMRC(AMRC):
-    """An AMRC with the members of version 0.1."""
-
-    _plan_version = 1
 
 
 def gaussian_classes(n_rows, n_classes, n_columns=8, seed=0):
