@@ -1,15 +1,16 @@
-"""Time of rows that are predicted and learned one at a time, as a ratio to their share of a block, in the same run.
+"""Time of rows that are predicted and learned one at a time: as a ratio to their share of a block, and beside River.
 
-`make bench` prints a table: for arrays, and for dictionaries with River's interface. Processor time is measured,
-because the machine may do other work. The ways are measured in turn, and each figure is the median of the rounds.
+`make bench` prints two tables: AMRC for arrays, and for dictionaries with River's interface; and AMRC beside River's
+classifiers in the same loop over dictionaries. Processor time is measured, because the machine may do other work. The
+ways are measured in turn, and each figure is the median of the rounds.
 """
 
 import time
 from statistics import median
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
+from river import compose, forest, linear_model, preprocessing, tree
 from threadpoolctl import threadpool_limits
 
 import driftline
@@ -32,9 +33,8 @@ def native_seconds(X, y, features, ask):
     return (time.process_time() - start) / (len(X) - N_WARM_UP_ROWS)
 
 
-def adapted_seconds(rows, labels, features, ask):
+def adapted_seconds(rows, labels, model, ask="predict_one"):
     """Return the same for rows as dictionaries, with River's interface."""
-    model = AMRC(features=features)
     for x, label in zip(rows[:N_WARM_UP_ROWS], labels, strict=False):
         model.learn_one(x, label)
     predict = getattr(model, ask)
@@ -53,18 +53,42 @@ def block_seconds(X, y, features):
     return (time.process_time() - start) / (len(X) - N_WARM_UP_ROWS)
 
 
+def as_dictionaries(X, y):
+    """Return rows and labels as River has them."""
+    names = [f"x{j:03d}" for j in range(X.shape[1])]
+    return [dict(zip(names, x, strict=True)) for x in X.tolist()], (y == 1).tolist()
+
+
+OTHERS = {
+    "AMRC()": AMRC,
+    'AMRC(features="linear")': lambda: AMRC(features="linear"),
+    "River: adaptive random forest, 10 trees": lambda: forest.ARFClassifier(seed=0),
+    "River: Hoeffding adaptive tree": lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=0),
+    "River: StandardScaler | LogisticRegression": lambda: compose.Pipeline(
+        preprocessing.StandardScaler(), linear_model.LogisticRegression()
+    ),
+}
+
+
+def beside_river():
+    """Return for each classifier the seconds per row in each round."""
+    X, y = gaussian_classes(N_ROWS, 2)
+    rows, labels = as_dictionaries(X, y)
+    rounds = [{name: adapted_seconds(rows, labels, new()) for name, new in OTHERS.items()} for _ in range(N_ROUNDS)]
+    return {name: [each[name] for each in rounds] for name in OTHERS}
+
+
 def measure(features, n_columns=8):
     """Return for each round the seconds per row: in a block, then one at a time in each of four ways."""
     X, y = gaussian_classes(N_ROWS, 2, n_columns)
-    names = [f"x{j:03d}" for j in range(n_columns)]
-    rows, labels = [dict(zip(names, x, strict=True)) for x in X.tolist()], np.array(["no", "yes"])[y].tolist()
+    rows, labels = as_dictionaries(X, y)
     measured = [
         (
             block_seconds(X, y, features),
             native_seconds(X, y, features, "predict"),
             native_seconds(X, y, features, "predict_proba"),
-            adapted_seconds(rows, labels, features, "predict_one"),
-            adapted_seconds(rows, labels, features, "predict_proba_one"),
+            adapted_seconds(rows, labels, AMRC(features=features), "predict_one"),
+            adapted_seconds(rows, labels, AMRC(features=features), "predict_proba_one"),
         )
         for _ in range(N_ROUNDS + 1)
     ]
@@ -90,6 +114,16 @@ def main():
                 took, ratio = 1e6 * median(each[k] for each in rounds), median(each[k] / each[0] for each in rounds)
                 what = f"{title}: {way}"
                 table.add_row(what, f"{took:.0f} µs/row", f"{block:.0f} µs/row", f"{ratio:.2f} ×", f"≤ {goal} ×")
+    console.print(table)
+    table = Table(title="predict_one and learn_one, in the same loop over dictionaries with 8 columns")
+    table.add_column("classifier")
+    for name in ("rows/s", "time, AMRC() = 1"):
+        table.add_column(name, justify="right")
+    with threadpool_limits(1):
+        seconds = beside_river()
+    for name, each in seconds.items():
+        ratio = median(one / own for one, own in zip(each, seconds["AMRC()"], strict=True))
+        table.add_row(name, f"{1 / median(each):,.0f}", f"{ratio:.2f}")
     console.print(table)
 
 
