@@ -48,7 +48,8 @@ app = typer.Typer(
 data = typer.Typer(
     help="List, describe and download published streams.\n\n"
     "The stream flights comes with driftline. Any other is searched for in the folder named by the environment "
-    "variable DRIFTLINE_DATA, then in the user's cache (or the folder named by DRIFTLINE_CACHE). In Python: driftline.streams.load(NAME). For example:\n\n"
+    "variable DRIFTLINE_DATA, then in the user's cache (or the folder named by DRIFTLINE_CACHE). In Python: "
+    "driftline.streams.load(NAME). For example:\n\n"
     "driftline data list",
     no_args_is_help=True,
 )
