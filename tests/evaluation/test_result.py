@@ -98,6 +98,10 @@ def test_a_notebook_shows_the_figures_and_nothing_of_the_data_is_interpreted(run
     assert "The run was stopped early." in stopped._repr_html_()
 
 
+def test_a_prompt_shows_one_line(run):
+    assert repr(run) == f"Evaluation(AMRC on <img src=x onerror=alert(1)>: 60 rows, error {run.summary.error:.1%})"
+
+
 def test_a_notebook_shows_the_hint_that_labels_come_in_runs():
     X, y = np.random.default_rng(0).normal(size=(600, 2)), np.arange(600) // 10 % 2
     run = evaluate(AMRC(features="linear"), ArrayStream(X, y), progress=False)

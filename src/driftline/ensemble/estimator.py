@@ -457,7 +457,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
             Names of the columns, such as a stream's `columns`; by default those of the table that was learned
             from, or x0, x1, …
         as_frame : bool, default=False
-            Whether to return a pandas DataFrame.
+            Whether to return a pandas DataFrame instead of a structured array. The array can be indexed by the names of
+            its fields, too, and notebooks show it as a table; ``pandas.DataFrame(model.drift())`` is the same frame.
 
         Returns
         -------

@@ -78,7 +78,7 @@ def evaluate(
         rose, from the predictions of any classifier. They concern the labels that were predicted, also if a rule draws
         them at random. By default those of the model, if it has some, else `Guarantees()`.
     progress : bool, default=True
-        Whether to show a progress bar on the standard error.
+        Whether to show a progress bar on the standard error, or below the cell of a notebook.
     checkpoint : path-like, optional
         A folder for records and for the state of the run. Records have one row for each step, in Parquet (see
         `driftline.evaluation.records`), and are written about every second; the state is saved as often, unless

@@ -14,11 +14,12 @@ from driftline.evaluation.summary_table import summary_html
 from driftline.evaluation.timeline import MAX_WINDOWS, Timeline
 from driftline.utils.atomic_write import replacing
 from driftline.utils.extras import import_pandas
+from driftline.utils.terminal import visible
 from driftline.utils.validation import whole_number
 from driftline.utils.versions import versions
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation:
     """The result of an evaluation. In a notebook it is shown as a table of the figures.
 
@@ -156,6 +157,10 @@ class Evaluation:
             raise ConfigError("no records were kept; pass checkpoint=FOLDER to evaluate to keep them")
         import_pandas("records()")
         return read_records(self.folder).to_pandas()
+
+    def __repr__(self) -> str:
+        s = self.summary
+        return f"Evaluation({s.model} on {visible(s.stream)}: {s.n_rows:,} rows, error {s.error:.1%})"
 
     def _repr_html_(self) -> str:
         notes = [] if self.finished else ["The run was stopped early."]
