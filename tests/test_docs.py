@@ -44,7 +44,8 @@ def lacking(code):
             return package
     for stream in re.findall(r'load\("(\w+)"\)|^(?:run|compare) (\w+) ', code):
         name = "".join(stream)
-        if not (Path(os.environ.get("DRIFTLINE_DATA", "")) / describe(name).file).is_file():
+        dataset = describe(name)
+        if dataset.format != "bundled" and not (Path(os.environ.get("DRIFTLINE_DATA", "")) / dataset.file).is_file():
             return f"{name} in the folder that DRIFTLINE_DATA names"
     return None
 
