@@ -159,6 +159,7 @@ class Evaluation:
         return read_records(self.folder).to_pandas()
 
     def __repr__(self) -> str:
+        """Return one line: classifier, stream, rows and error."""
         s = self.summary
         return f"Evaluation({s.model} on {visible(s.stream)}: {s.n_rows:,} rows, error {s.error:.1%})"
 
