@@ -11,6 +11,8 @@ from driftline.utils.terminal import visible
 
 LINE_INTERVAL_SECONDS = 60.0
 """Time between two lines of text, which are written if no bar can be drawn."""
+PAGE_INTERVAL_SECONDS = 0.2
+"""Time between two updates of the bar in a notebook."""
 
 
 class ProgressBar:
@@ -36,7 +38,11 @@ class ProgressBar:
         description = visible(description)
         self._page = _NotebookBar(description, total, unit) if shown and in_notebook() else None
         self._bar = _rich_bar(unit) if shown and self._page is None else None
-        self._lines = _Lines(description, total, unit) if shown and self._page is self._bar is None else None
+        self._lines = (
+            _Lines(description, total, unit, LINE_INTERVAL_SECONDS)
+            if shown and self._page is self._bar is None
+            else None
+        )
         if self._bar is not None:
             self._task = self._bar.add_task(description, total=total, note="")
 
@@ -66,9 +72,8 @@ class ProgressBar:
 class _Progress:
     """The amount done, which is shown at most once per interval."""
 
-    interval_seconds: float
-
-    def __init__(self, description: str, total: int | None, unit: str) -> None:
+    def __init__(self, description: str, total: int | None, unit: str, interval_seconds: float) -> None:
+        self._interval_seconds = interval_seconds
         self._description, self._unit = description, unit
         self._done, self._total, self._note = 0, total, ""
         self._last = time.monotonic()
@@ -77,7 +82,7 @@ class _Progress:
         """Add to the amount done, and show it unless this was done too recently."""
         self._done += amount
         self._note = note
-        if time.monotonic() - self._last >= self.interval_seconds:
+        if time.monotonic() - self._last >= self._interval_seconds:
             self._last = time.monotonic()
             self.show()
 
@@ -94,8 +99,6 @@ class _Progress:
 class _Lines(_Progress):
     """Writes the amount done as a line of text."""
 
-    interval_seconds = LINE_INTERVAL_SECONDS
-
     def show(self) -> None:
         """Write a line to the standard error."""
         with suppress(OSError, ValueError, AttributeError):  # a closed standard error must not stop the work
@@ -106,12 +109,10 @@ class _Lines(_Progress):
 class _NotebookBar(_Progress):
     """Shows the amount done as an element of the page, which is updated in place; at the end the text is left."""
 
-    interval_seconds = 0.2
-
     def __init__(self, description: str, total: int | None, unit: str) -> None:
         from IPython.display import display  # noqa: PLC0415  # there in every notebook
 
-        super().__init__(description, total, unit)
+        super().__init__(description, total, unit, PAGE_INTERVAL_SECONDS)
         self._handle = display(self._content(finished=False), raw=True, display_id=True)
 
     def show(self, *, finished: bool = False) -> None:
