@@ -40,7 +40,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-PAGES_WITHOUT_SUBPAGES = "index", "tutorial", "cli", "glossary", "contributing", "releases", "changelog"
+PAGES_WITHOUT_SUBPAGES = "index", "tutorial", "notebooks", "cli", "glossary", "contributing", "releases", "changelog"
 html_sidebars = {page: [] for page in PAGES_WITHOUT_SUBPAGES}
 html_show_sourcelink = False
 

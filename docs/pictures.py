@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 
 from driftline import AMRC, PaperAMRC
 from driftline.core.bounded_classifier import BoundedClassifier
+from driftline.evaluation import evaluate
 from driftline.experiments.figure_drawing import COLOURS, MARKERS, SETTINGS
 from driftline.streams import AbruptDrift, DriftingGaussians, MovingClass, RotatingGaussians, load
 
@@ -230,31 +231,10 @@ def surprise() -> tuple[Figure, str]:
     )
 
 
-def weather() -> tuple[Figure, str]:
-    """Draw errors and bounds on the stream of the tutorial, in windows."""
-    model, stream, size = AMRC(), load("weather"), 500
-    errors, expected, rates, bounds = [], [], [], []
-    for block in stream.blocks():
-        answers = model.prequential(block.rows, block.labels)  # as evaluate does it
-        errors.append(answers.predicted != block.labels)
-        expected.append(1.0 - answers.label_probabilities)
-        rates.append(answers.total_charges)
-        bounds.append(answers.bounds)
-    figure, (axes,) = new_figure(width=8.4)
-    styles = {
-        "calibrated bound": {"color": BLUE},
-        "rate bound": {"color": GREEN, "linestyle": (0, (5, 2))},
-        "error of the randomised rule": {"color": "black"},
-        "error of the predictions": {"color": "0.5", "linestyle": ":"},
-    }
-    for (name, style), parts in zip(styles.items(), (bounds, rates, expected, errors), strict=True):
-        values = np.concatenate(parts)
-        whole = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
-        axes.plot(size * (np.arange(len(whole)) + 1), 100.0 * whole, label=name, linewidth=1.4, **style)
-    axes.set(xlabel="row", ylabel="% in windows of 500 rows", ylim=(0, 60), title="AMRC() on weather")
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    below(axes, 4)
-    return figure, ", ".join(f"{100 * np.concatenate(each).mean():.1f}" for each in (bounds, rates, expected, errors))
+def flights() -> tuple[Figure, str]:
+    """Draw errors and bounds on the stream of the tutorial."""
+    run = evaluate(AMRC(), load("flights"), progress=False)
+    return run.plot(), f"error {run.summary.error:.1%}, mean bound {run.summary.mean_bound:.1%}"
 
 
 def architecture() -> tuple[Figure, str]:
@@ -292,7 +272,7 @@ PICTURES: tuple[Callable[[], tuple[Figure, str]], ...] = (
     bound,
     mistakes,
     surprise,
-    weather,
+    flights,
     architecture,
 )
 

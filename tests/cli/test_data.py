@@ -43,6 +43,7 @@ def test_the_list_shows_every_stream_and_where_it_is_within_80_columns(folders):
     assert shown["elec2"].rstrip().endswith("cache")
     assert shown["chess"].rstrip().endswith("data folder, raw")
     assert shown["poker"].rstrip().endswith("not downloaded")
+    assert shown["flights"].rstrip().endswith("package")
     assert {name for name, line in shown.items() if "!" in line} == {name for name in names() if describe(name).caveats}
 
 
@@ -71,7 +72,7 @@ def test_all_that_is_known_of_a_stream_is_shown(name):
         *dataset.home,
         dataset.file,
         dataset.columns[-1].name,
-        "not downloaded",
+        "where package" if dataset.format == "bundled" else "where not downloaded",
     ]
     for text in texts:
         assert " ".join(text.split()) in plain

@@ -152,6 +152,20 @@ def test_drift_has_the_form_that_is_asked_for():
     assert set(frame["feature"]) == {"a", "b", "c"}
     assert set(frame["label"]) == set(names)
     assert len(record) == len(frame) == 9
+    assert frame.equals(pandas.DataFrame(record))
+
+
+def test_a_notebook_shows_drift_as_a_table_and_interprets_no_name():
+    pandas = pytest.importorskip("pandas")
+    X, y = small_stream(n_classes=3)
+    table = linear().fit(pandas.DataFrame(X, columns=["<img src=x>", "b", "c"]), y).drift()
+    html = table._repr_html_()
+    assert html.count("<tr>") == 10
+    assert "&lt;img src=x&gt;" in html
+    assert "<img" not in html
+    assert f"{table['surprise'][0]:.4g}" in html
+    assert table[:2]._repr_html_().count("<tr>") == 3
+    assert table["surprise"]._repr_html_() is None
 
 
 def test_order_zero_has_no_rates():

@@ -18,9 +18,9 @@ from driftline.report.charts import (
     mistakes_chart,
 )
 from driftline.report.error_chart import error_chart
-from driftline.report.formatting import format_time
 from driftline.report.heatmap import drift_chart, mean_shifts
 from driftline.report.sections import report_sections
+from driftline.utils.times import format_time
 from helpers.report_entries import entry, rows_of, series
 from helpers.strategies import seeds
 

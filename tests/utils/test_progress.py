@@ -79,3 +79,46 @@ def test_a_bar_that_is_not_wanted_shows_nothing(capsys, clock):
         clock.now = 60.0
         bar.advance(10)
     assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """What the page of a notebook shows: the element that was displayed, as it was each time."""
+    shown = []
+    handle = SimpleNamespace(update=lambda content, raw: shown.append(content))
+
+    def display(content, raw, display_id):
+        shown.append(content)
+        return handle
+
+    ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None))
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    return shown
+
+
+def test_in_a_notebook_one_element_is_updated_and_its_text_is_left(notebook, capsys, clock):
+    with ProgressBar("<b>reading", 10_000, unit="rows", shown=True) as bar:
+        for _ in range(100):
+            clock.now += 0.125
+            bar.advance(100, "error 25.0%")
+    assert capsys.readouterr() == ("", "")
+    assert notebook[0]["text/plain"] == "<b>reading: 0 of 10,000 rows"
+    assert len(notebook) == 2 + 100 / 2  # every 0.2 seconds at most
+    middle = notebook[10]
+    assert 'value="2000" max="10000"' in middle["text/html"]
+    assert middle["text/html"].endswith("&lt;b&gt;reading: 2,000 of 10,000 rows, error 25.0%</div>")
+    assert notebook[-1]["text/html"] == "<div>&lt;b&gt;reading: 10,000 of 10,000 rows, error 25.0%</div>"
+
+
+def test_in_a_notebook_work_of_unknown_length_has_a_bar_without_a_value(notebook):
+    with ProgressBar("reading", None, unit="rows", shown=True) as bar:
+        bar.advance(5)
+    assert "<progress style" in notebook[0]["text/html"]
+    assert notebook[-1]["text/plain"] == "reading: 5 rows"
+
+
+def test_in_a_notebook_a_bar_that_is_not_wanted_shows_nothing(notebook):
+    with ProgressBar("reading", 10, unit="rows", shown=False) as bar:
+        bar.advance(10)
+    assert notebook == []

@@ -47,8 +47,9 @@ app = typer.Typer(
 )
 data = typer.Typer(
     help="List, describe and download published streams.\n\n"
-    "A stream is searched for in the folder named by the environment variable DRIFTLINE_DATA, then in the user's cache "
-    "(or the folder named by DRIFTLINE_CACHE). In Python: driftline.streams.load(NAME). For example:\n\n"
+    "The stream flights comes with driftline. Any other is searched for in the folder named by the environment "
+    "variable DRIFTLINE_DATA, then in the user's cache (or the folder named by DRIFTLINE_CACHE). In Python: "
+    "driftline.streams.load(NAME). For example:\n\n"
     "driftline data list",
     no_args_is_help=True,
 )

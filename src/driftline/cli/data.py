@@ -97,12 +97,13 @@ def _description(dataset: Dataset, found: DatasetFiles | None) -> list[tuple[str
     groups: dict[tuple[Any, ...], list[DatasetColumn]] = {}
     for column in dataset.columns:
         groups.setdefault((column.kind, column.meaning, column.values, column.leaks), []).append(column)
+    is_bundled = dataset.format == "bundled"
     return [
         ("where", "\n".join([_location(found), *map(str, found.paths if found else ())])),
         ("caveats", "\n".join(dataset.caveats)),
         ("notes", "\n".join(dataset.notes)),
         ("columns", "\n".join([f"{len(dataset.columns)} in total", *map(_describe_columns, groups.values())])),
-        ("classes", ", ".join(f"{label}: {name}" for label, name in enumerate(dataset.classes))),
+        ("classes", ", ".join(dataset.classes if is_bundled else _numbered(dataset.classes))),
         ("measured", _describe_statistics(dataset.measured)),
         ("published", _describe_statistics(dataset.published)),
         ("cite", dataset.citation),
@@ -110,10 +111,21 @@ def _description(dataset: Dataset, found: DatasetFiles | None) -> list[tuple[str
         ("licence", dataset.licence),
         ("derivation", dataset.derivation),
         ("originals", "\nor\n".join("\n".join(file.address for file in files) for files in dataset.originals)),
-        ("file", f"{dataset.file}: X of {dataset.rows:,} × {len(dataset.columns)}, y of {dataset.rows:,}"),
+        ("file", f"{dataset.file}: {_describe_content(dataset)}"),
         ("sha256", dataset.sha256 or "unknown"),
         ("content", dataset.content or "unknown"),
     ]
+
+
+def _numbered(classes: Sequence[str]) -> list[str]:
+    return [f"{label}: {name}" for label, name in enumerate(classes)]
+
+
+def _describe_content(dataset: Dataset) -> str:
+    """Describe what is in the file of a stream."""
+    if dataset.format == "bundled":
+        return f"{dataset.rows:,} rows: the time, {len(dataset.columns)} columns and the label"
+    return f"X of {dataset.rows:,} × {len(dataset.columns)}, y of {dataset.rows:,}"
 
 
 def _describe_columns(group: list[DatasetColumn]) -> str:

@@ -3,14 +3,12 @@
 import json
 import math
 import os
-import platform
 import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
-from importlib.metadata import version
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -24,7 +22,6 @@ from driftline.utils.atomic_write import replacing
 from driftline.utils.terminal import visible
 
 STDOUT = Path("-")
-PACKAGES = ("driftline", "numpy", "scipy", "scikit-learn", "numba")
 
 
 class DataConsole(Console):
@@ -52,11 +49,6 @@ def wrapped(paragraph: str, width: int, indent: int) -> str:
 def command() -> str:
     """Return the current command line, quoted for a shell."""
     return shlex.join(["driftline", *sys.argv[1:]])
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that influence the results."""
-    return {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
 
 
 def check_outputs(inputs: Sequence[str | Path], **outputs: Path | None) -> None:

@@ -19,11 +19,12 @@ from driftline.experiments import (
     make_table,
     read_spec,
 )
-from driftline.experiments.figure_drawing import import_matplotlib, points_csv, write_figure
+from driftline.experiments.figure_drawing import points_csv, write_figure
 from driftline.experiments.provenance import command_of
 from driftline.experiments.reproduction_page import figure_markdown, to_html, to_markdown_page
 from driftline.experiments.table_formats import BRACKETS, format_cell, table_notes, to_csv, to_latex, to_markdown
 from driftline.utils.atomic_write import replacing
+from driftline.utils.extras import import_matplotlib
 
 COLUMN_GAP = 2
 """Spaces between two columns."""

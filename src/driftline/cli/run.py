@@ -20,7 +20,6 @@ from driftline.cli.output import (
     command,
     name_file_in_errors,
     print_written,
-    versions,
     wrapped,
     write,
     write_json,
@@ -34,6 +33,7 @@ from driftline.registry import describe
 from driftline.report import ReportEntry, summary_sentences, to_html
 from driftline.streams import Stream
 from driftline.streams.files import numeric_layout
+from driftline.utils.versions import versions
 
 SCHEMA = 1
 """Version of the JSON output; it increases when a field is removed or changes its meaning, not when one is added."""

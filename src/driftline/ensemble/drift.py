@@ -4,11 +4,29 @@ import numpy as np
 
 from driftline.kernels.filter_bank import FilterBank
 from driftline.types import LabelArray, Vector
+from driftline.utils.html import shortened, titled_table
+
+MAX_SHOWN_ROWS = 20
+"""Most rows that a notebook shows."""
 
 
-def drift_table(
-    filters: FilterBank, labels: LabelArray, features: list[str], origin: Vector
-) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+class DriftTable(np.ndarray[tuple[int], np.dtype[np.void]]):
+    """A structured array that notebooks show as a table."""
+
+    def _repr_html_(self) -> str | None:
+        names = self.dtype.names
+        if not names or self.ndim != 1:  # one of its fields, or one of its rows
+            return None
+        shown = [[_text(value) for value in row] for row in self[:MAX_SHOWN_ROWS].tolist()]
+        left_out = len(self) - len(shown)
+        return titled_table("drift", shown, names, [f"{left_out:,} more rows"] if left_out else [])
+
+
+def _text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else shortened(str(value))
+
+
+def drift_table(filters: FilterBank, labels: LabelArray, features: list[str], origin: Vector) -> DriftTable:
     """Return a row for each class and column, the largest surprise first.
 
     Parameters
@@ -24,7 +42,7 @@ def drift_table(
 
     Returns
     -------
-    structured ndarray
+    DriftTable
         The table, with the fields that `AMRC.drift` describes.
     """
     c, d = filters.variance.shape
@@ -39,7 +57,7 @@ def drift_table(
     table["rate"], table["rate_error"] = _rates(filters)
     table["surprise"] = _surprise(filters)
     known = table[filters.n_rows > 0.0].ravel()
-    return known[np.argsort(-known["surprise"], kind="stable")]
+    return known[np.argsort(-known["surprise"], kind="stable")].view(DriftTable)
 
 
 def _means(filters: FilterBank) -> tuple[Vector, Vector]:

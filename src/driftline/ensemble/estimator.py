@@ -15,7 +15,7 @@ from driftline.ensemble.drift import drift_table
 from driftline.ensemble.label_members import GAINS, SPACE
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import EnsemblePlan, default_plan, first_plan
-from driftline.errors import ConfigError, DataError, MissingExtraError
+from driftline.errors import ConfigError, DataError
 from driftline.guarantees.alarm import Alarm
 from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
 from driftline.guarantees.settings import Guarantees, checked_guarantees
@@ -23,6 +23,7 @@ from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.statements import RowStatements
 from driftline.paper import PaperAMRC
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
+from driftline.utils.extras import import_pandas
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import (
     are_small,
@@ -456,7 +457,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
             Names of the columns, such as a stream's `columns`; by default those of the table that was learned
             from, or x0, x1, …
         as_frame : bool, default=False
-            Whether to return a pandas DataFrame.
+            Whether to return a pandas DataFrame instead of a structured array. The array can be indexed by the names of
+            its fields, too, and notebooks show it as a table; ``pandas.DataFrame(model.drift())`` is the same frame.
 
         Returns
         -------
@@ -482,13 +484,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         names = column_names("columns", numbered if given is None else given, model.n_features_in_)
         filters = model._learner.column_filters
         table = drift_table(filters.filters, model._classes.labels, names, filters.origin)
-        if not flag("as_frame", as_frame):
-            return table
-        try:
-            import pandas as pd  # noqa: PLC0415  # an extra
-        except ImportError as error:
-            raise MissingExtraError("drift(as_frame=True) needs pandas: pip install pandas") from error
-        return pd.DataFrame(table)
+        return import_pandas("drift(as_frame=True)").DataFrame(table) if flag("as_frame", as_frame) else table
 
     @property
     def _ensemble(self) -> EnsembleLearner:

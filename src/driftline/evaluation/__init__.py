@@ -3,8 +3,9 @@
 from driftline.evaluation.changes import Change, Shift
 from driftline.evaluation.comparison import Comparison, compare
 from driftline.evaluation.delay import TimeDelay
-from driftline.evaluation.prequential import Evaluation, evaluate
+from driftline.evaluation.prequential import evaluate
 from driftline.evaluation.records import read_records
+from driftline.evaluation.result import Evaluation
 from driftline.evaluation.summary import Summary
 from driftline.evaluation.timeline import Timeline
 from driftline.evaluation.tuning import ScaleChoice, choose_scale

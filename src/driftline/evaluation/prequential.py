@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from driftline.evaluation.guarantee_record import GuaranteeRecord
 from driftline.evaluation.label_baselines import LabelBaselines
 from driftline.evaluation.model_adapters import ObservingClassifier, adapt_model, needs_classes
 from driftline.evaluation.records import list_record_files
+from driftline.evaluation.result import Evaluation
 from driftline.evaluation.run_checkpoint import FILE_NAME, locked_folder, read_run
 from driftline.evaluation.summary import RunningTotals, Summary
 from driftline.evaluation.timeline import Timeline
@@ -31,31 +32,6 @@ from driftline.streams import Stream
 from driftline.utils.atomic_write import replacing
 from driftline.utils.progress import ProgressBar
 from driftline.utils.validation import read_labels, whole_number
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
-    """The result of an evaluation.
-
-    Attributes
-    ----------
-    summary : Summary
-        The figures; `print(evaluation.summary)`.
-    timeline : Timeline
-        Errors, bounds, classes and columns over time, and the changes of the stream.
-    model : estimator
-        The classifier after the last row.
-    folder : Path or None
-        The folder with the records, for `read_records`.
-    finished : bool
-        False if the evaluation was interrupted.
-    """
-
-    summary: Summary
-    timeline: Timeline
-    model: Any
-    folder: Path | None
-    finished: bool
 
 
 def evaluate(
@@ -102,7 +78,7 @@ def evaluate(
         rose, from the predictions of any classifier. They concern the labels that were predicted, also if a rule draws
         them at random. By default those of the model, if it has some, else `Guarantees()`.
     progress : bool, default=True
-        Whether to show a progress bar on the standard error.
+        Whether to show a progress bar on the standard error, or below the cell of a notebook.
     checkpoint : path-like, optional
         A folder for records and for the state of the run. Records have one row for each step, in Parquet (see
         `driftline.evaluation.records`), and are written about every second; the state is saved as often, unless

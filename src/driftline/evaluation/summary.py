@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.core.bounds import ROUNDING, MistakeBound, is_informative
-from driftline.evaluation.summary_table import label_hint, summary_table
+from driftline.evaluation.summary_table import label_hint, summary_html, summary_table
 from driftline.guarantees import Alarm
 from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
 
@@ -131,6 +131,9 @@ class Summary:
 
     def __str__(self) -> str:
         return "\n".join([summary_table(self), *label_hint(self, self.model)])
+
+    def _repr_html_(self) -> str:
+        return summary_html(self)
 
 
 @dataclass(slots=True)

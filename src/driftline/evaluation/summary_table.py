@@ -1,14 +1,31 @@
 """The figures of an evaluation as a table of text."""
 
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
+
+from driftline.utils.html import titled_table
 
 if TYPE_CHECKING:
     from driftline.evaluation.summary import Summary
 
 
 def summary_table(summary: "Summary") -> str:
-    """Return the figures of a summary in lines, those that people act on first; what does not apply is left out."""
+    """Return the figures of a summary in lines, as text."""
+    lines = summary_lines(summary)
+    width = max(map(len, lines))
+    body = "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
+    return f"{summary.model} on {summary.stream}\n{body}"
+
+
+def summary_html(summary: "Summary", notes: Sequence[str] = ()) -> str:
+    """Return the figures of a summary as a table of HTML, below some notes."""
+    notes = [*notes, *label_hint(summary, summary.model)]
+    return titled_table(f"{summary.model} on {summary.stream}", summary_lines(summary).items(), notes=notes)
+
+
+def summary_lines(summary: "Summary") -> dict[str, str]:
+    """Return the figures of a summary by name, those that people act on first; what does not apply is left out."""
     s = summary
     lines = {
         "rows, classes": f"{s.n_rows:,}, {s.n_classes}",
@@ -28,9 +45,7 @@ def summary_table(summary: "Summary") -> str:
         del lines["mistakes"]
     if s.n_unlearned or s.n_skipped:
         lines["left out"] = f"{s.n_unlearned:,} labels that had not arrived at the end, {s.n_skipped:,} malformed rows"
-    width = max(map(len, lines))
-    body = "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
-    return f"{s.model} on {s.stream}\n{body}"
+    return lines
 
 
 def label_hint(summary: "Summary", name: str) -> list[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driftline.errors import MissingExtraError
 from driftline.utils.atomic_write import replacing
+from driftline.utils.extras import import_matplotlib
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """The palette of Okabe and Ito, which people with any kind of colour vision can tell apart."""
@@ -132,15 +132,6 @@ def points_csv(figure: ResultFigure) -> str:
             points = zip(curve.x, curve.y, strict=True)
             writer.writerows([panel.title, curve.label or curve.style, f"{x:.6g}", f"{y:.6g}"] for x, y in points)
     return text.getvalue()
-
-
-def import_matplotlib() -> Any:
-    """Return matplotlib; raise `MissingExtraError` if it is not installed."""
-    try:
-        import matplotlib.figure  # noqa: PLC0415  # an extra may be missing
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("figures need matplotlib; pip install 'driftline[plot]'") from error
-    return matplotlib
 
 
 def draw(figure: ResultFigure) -> dict[str, bytes]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from driftline.evaluation import Timeline, WindowStats
-from driftline.report.formatting import format_count, format_time, truncate
+from driftline.report.formatting import format_count, truncate
 from driftline.types import Vector
+from driftline.utils.times import format_time
 
 Json = dict[str, Any]
 

@@ -40,11 +40,9 @@ def error_chart(analysis: Analysis) -> Chart:
     """Return the chart of errors, their limits and bounds over time, with changes and alarms."""
     entry = analysis.first
     windows = chart_windows(entry.timeline)
-    error = Line("error", "error", window_means(windows, "mistakes"), width=2.5)
-    expected = Line("expected error", "expected", window_means(windows, "expected_mistakes"), width=1.5)
-    lines = [*bound_lines(entry), *([] if np.isnan(expected.values).all() else [expected]), error]
+    lines = error_lines(entry)
     limits = window_limits(windows, entry.summary.interval_delta)
-    top = 1.08 * max([0.01, *(float(np.nanmax(line.values)) for line in lines), *_scaled_limits(limits)])
+    top = axis_top(lines, limits)
     traces = line_traces(lines, window_centres(windows), row_ranges(windows), "%{y:.1%}")
     if limits:
         between = [f"between {format_percent(each.low)} and {format_percent(each.high)}" for each in limits]
@@ -66,6 +64,14 @@ def error_chart(analysis: Analysis) -> Chart:
         ),
         end_labels(lines, top),
     )
+
+
+def error_lines(entry: ReportEntry) -> list[Line]:
+    """Return the lines of the chart from the back to the front: bounds, expected error and error, where known."""
+    windows = chart_windows(entry.timeline)
+    error = Line("error", "error", window_means(windows, "mistakes"), width=2.5)
+    expected = Line("expected error", "expected", window_means(windows, "expected_mistakes"), width=1.5)
+    return [*bound_lines(entry), *([] if np.isnan(expected.values).all() else [expected]), error]
 
 
 def bound_lines(entry: ReportEntry) -> list[Line]:
@@ -98,16 +104,23 @@ def window_limits(windows: Sequence[WindowStats], delta: float | None) -> list[E
     return [error_interval(window.n_rows, round(window.mistakes), delta / MAX_POINTS) for window in windows]
 
 
-def _scaled_limits(limits: Sequence[ErrorInterval]) -> list[float]:
-    """Return the upper limits that the axis has room for; a last window of few rows may reach beyond it."""
-    return [each.high for each in limits if 2 * each.n_rows >= limits[0].n_rows]
+def axis_top(lines: Sequence[Line], limits: Sequence[ErrorInterval]) -> float:
+    """Return the end of the axis: above all lines and limits, except that a last window of few rows may exceed it."""
+    ends = [each.high for each in limits if 2 * each.n_rows >= limits[0].n_rows]
+    return 1.08 * max([0.01, *(float(np.nanmax(line.values)) for line in lines), *ends])
+
+
+def limits_band(
+    limits: Sequence[ErrorInterval], windows: Sequence[WindowStats]
+) -> tuple[list[float], list[float], list[float]]:
+    """Return rows, lower and upper limits of the area between the limits; a single window has all of its rows."""
+    x, low, high = window_centres(windows), [each.low for each in limits], [each.high for each in limits]
+    return (x, low, high) if len(windows) > 1 else ([0.0, float(windows[0].n_rows)], low * 2, high * 2)
 
 
 def _band(limits: Sequence[ErrorInterval], windows: Sequence[WindowStats]) -> Json:
-    """Return the area between the limits; if there is only one window, over all of its rows."""
-    x, low, high = window_centres(windows), [each.low for each in limits], [each.high for each in limits]
-    if len(windows) == 1:
-        x, low, high = [0.0, float(windows[0].n_rows)], low * 2, high * 2
+    """Return the area between the limits."""
+    x, low, high = limits_band(limits, windows)
     return {
         "type": "scatter",
         "mode": "lines",

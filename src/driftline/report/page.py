@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from driftline.errors import MissingExtraError
 from driftline.evaluation.timeline import MAX_WINDOWS, MIN_WINDOW_ROWS
 from driftline.report.analysis import ReportEntry, analyse
-from driftline.report.formatting import format_count, format_mean_bound, format_percent, format_shift, format_time
+from driftline.report.formatting import format_count, format_mean_bound, format_percent, format_shift
 from driftline.report.sections import report_sections
 from driftline.report.summary_text import analysis_sentences
 from driftline.utils.terminal import visible
+from driftline.utils.times import format_time
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from driftline.streams.preview import NotebookPreview
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block, LabelArray
 from driftline.utils.validation import column_names, read_labels, read_rows, read_times, whole_number
 
 
-class ArrayStream:
+class ArrayStream(NotebookPreview):
     """A stream of rows and labels that are in memory.
 
     Parameters
@@ -85,6 +86,9 @@ class ArrayStream:
             The labels.
         """
         return np.unique(self._y)
+
+    def _known_classes(self) -> LabelArray:
+        return self.classes()
 
 
 def _default_names(X: Any, n_columns: int) -> list[Any]:

@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from driftline.errors import ConfigError
+from driftline.streams.preview import NotebookPreview
 from driftline.streams.protocol import Stream
 from driftline.types import Block, LabelArray, Matrix
 from driftline.utils.validation import one_of
 
 
-class DerivedStream(ABC):
+class DerivedStream(NotebookPreview, ABC):
     """A stream whose columns are computed from those of another; labels, times and order stay the same.
 
     Parameters
@@ -76,6 +77,13 @@ class DerivedStream(ABC):
             The labels.
         """
         return self._stream.classes()
+
+    def _first_block(self) -> Block | None:
+        block = self._stream._first_block() if isinstance(self._stream, NotebookPreview) else None
+        return block and replace(block, rows=self._derive(block.rows))
+
+    def _known_classes(self) -> LabelArray | None:
+        return self._stream._known_classes() if isinstance(self._stream, NotebookPreview) else None
 
 
 class RangeScaled(DerivedStream):

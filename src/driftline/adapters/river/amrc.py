@@ -8,6 +8,7 @@ import numpy as np
 from driftline import ensemble
 from driftline.adapters.river.named_features import Features, NamedAMRC
 from driftline.core.features import FeatureMap
+from driftline.ensemble.drift import DriftTable
 from driftline.errors import MissingExtraError
 
 try:
@@ -260,7 +261,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
             named[field] = table[field]
         for i, position in enumerate(table["label"].tolist()):
             named["label"][i] = labels[position]
-        return named
+        return named.view(DriftTable)
 
     @property
     def labels(self) -> list[Any]:

@@ -87,7 +87,8 @@ class Dataset:
     """A published stream.
 
     The original files are converted to one .npz file with the arrays `X` (rows in the order of the stream; single
-    precision if that loses nothing) and `y` (labels 0, 1, …). Nothing is scaled, shuffled or filled in.
+    precision if that loses nothing) and `y` (labels 0, 1, …). Nothing is scaled, shuffled or filled in. A stream of the
+    format "bundled" lies in this package instead, as CSV with the times of the rows and their labels as text.
 
     Attributes
     ----------
@@ -103,8 +104,8 @@ class Dataset:
         The publication to cite; the licence, if one is stated; how the converted file is made from the originals.
     home : tuple of str
         Web pages of the original data.
-    format : {"table", "csv", "arff"}
-        Format of the original files.
+    format : {"table", "csv", "arff", "bundled"}
+        Format of the original files; "bundled" if none are needed.
     labels : tuple of str
         The labels in the original files, in the order of ``classes``.
     originals : tuple of tuple of OriginalFile
@@ -112,7 +113,8 @@ class Dataset:
     published, measured : DatasetStatistics, optional
         Statistics according to the paper and the README of its code; statistics of the converted file.
     sha256, content : str, optional
-        Digest of the converted file as first made; digest of its arrays, whatever the compression.
+        Digest of the converted file as first made; digest of its arrays (of its text, if it is bundled), whatever the
+        compression.
     counts : tuple of int
         Number of rows of each class, given if no digest is known.
     caveats, notes : tuple of str

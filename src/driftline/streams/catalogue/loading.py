@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from driftline.errors import ConfigError, DataError, DownloadError, DriftlineError
+from driftline.streams.catalogue.bundled import read_bundled
 from driftline.streams.catalogue.conversion import convert
 from driftline.streams.catalogue.datasets import Dataset, describe
 from driftline.streams.catalogue.download import fetch_file
@@ -33,9 +34,9 @@ STALE_AFTER_SECONDS = 86400.0
 def load(name: str, *, nominal: str = "codes", with_leaks: bool = False, download: bool = True) -> Stream:
     """Return a published stream.
 
-    The stream is searched for in the folder named by the environment variable DRIFTLINE_DATA, then in the user's cache
-    (or the folder named by DRIFTLINE_CACHE). If it is in neither, it is downloaded, converted and written to the cache.
-    The file is always checked to be that stream.
+    The stream *flights* comes with this package. Any other is searched for in the folder named by the environment
+    variable DRIFTLINE_DATA, then in the user's cache (or the folder named by DRIFTLINE_CACHE). If it is in neither, it
+    is downloaded, converted and written to the cache. Its file is always checked to be that stream.
 
     Parameters
     ----------
@@ -51,10 +52,13 @@ def load(name: str, *, nominal: str = "codes", with_leaks: bool = False, downloa
     Returns
     -------
     Stream
-        The stream; its labels are 0, 1, …
+        The stream; its labels are 0, 1, …, those of *flights* "late" and "on time".
 
     Examples
     --------
+    >>> flights = load("flights")
+    >>> flights.n_rows, flights.columns[:4], flights.classes().tolist()
+    (8857, ('carrier', 'minutes', 'weekday', 'recent_delay'), ['late', 'on time'])
     >>> stream = load("weather")  # doctest: +SKIP
     >>> stream.n_rows, stream.columns[:2]  # doctest: +SKIP
     (18159, ('temperature', 'dew_point'))
@@ -66,8 +70,11 @@ def load(name: str, *, nominal: str = "codes", with_leaks: bool = False, downloa
     dataset = describe(name)
     if nominal not in ("codes", "onehot"):
         raise ConfigError(f"nominal must be 'codes' or 'onehot'; got {nominal!r}")
-    path = converted_file(dataset, download=download)
-    stream = NpzStream(path, name=dataset.name, columns=[column.name for column in dataset.columns])
+    if dataset.format == "bundled":
+        stream: Stream = read_bundled(dataset)
+    else:
+        path = converted_file(dataset, download=download)
+        stream = NpzStream(path, name=dataset.name, columns=[column.name for column in dataset.columns])
     encoded = EncodedStream(stream, dataset.columns, with_leaks=with_leaks, onehot=nominal == "onehot")
     return stream if encoded.columns == stream.columns else encoded
 
@@ -94,7 +101,8 @@ def converted_file(dataset: Dataset, *, download: bool = True) -> Path:
         return fetch(dataset)
     if found.is_original:
         return _convert_into_cache(dataset, found.paths)
-    check_dataset_file(dataset, found.paths[0])
+    if dataset.format != "bundled":
+        check_dataset_file(dataset, found.paths[0])
     return found.paths[0]
 
 

@@ -1,4 +1,4 @@
-"""Where published streams are searched for: the folder named by DRIFTLINE_DATA, then the user's cache."""
+"""Where published streams are searched for: this package, the folder named by DRIFTLINE_DATA, then the user's cache."""
 
 import os
 from contextlib import suppress
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driftline.errors import ConfigError, MissingExtraError
+from driftline.streams.catalogue.bundled import bundled_file
 from driftline.streams.catalogue.datasets import Dataset
 from driftline.streams.catalogue.download import import_pooch
 
@@ -16,7 +17,7 @@ class DatasetFiles:
 
     Attributes
     ----------
-    place : {"data folder", "cache"}
+    place : {"package", "data folder", "cache"}
         The kind of folder that they are in.
     paths : tuple of Path
         The converted file, or the original files.
@@ -77,6 +78,8 @@ def find_dataset(dataset: Dataset) -> DatasetFiles | None:
     DatasetFiles or None
         None if there are none.
     """
+    if dataset.format == "bundled":
+        return DatasetFiles("package", (Path(str(bundled_file(dataset))),), is_original=False)
     places = search_folders()
     for place, folder in places.items():
         if (folder / dataset.file).is_file():

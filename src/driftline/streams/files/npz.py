@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from driftline.errors import DataError
+from driftline.streams.preview import NotebookPreview
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Block, LabelArray
 from driftline.utils.validation import read_times, whole_number
@@ -96,7 +97,7 @@ class ArrayReader:
             raise ValueError(f"{self._key} has data after its last row")
 
 
-class NpzStream:
+class NpzStream(NotebookPreview):
     """Rows and labels in an .npz file, read in constant memory.
 
     The file holds a matrix of numbers `X`, in C order (NumPy's usual one), a vector of labels `y` and, if the

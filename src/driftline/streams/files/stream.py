@@ -16,6 +16,7 @@ from driftline.streams.files.layout import Layout
 from driftline.streams.files.npz import NpzStream
 from driftline.streams.files.options import FileOptions, assign_roles, check_options, unique_names
 from driftline.streams.files.reader import BadRows, FileReader, OnBadRow
+from driftline.streams.preview import NotebookPreview
 from driftline.streams.protocol import Stream
 from driftline.types import Block, LabelArray, Vector
 from driftline.utils.validation import one_of, whole_number
@@ -26,7 +27,7 @@ MAX_LATE_ROWS = 10
 """If more rows of a chunk than this, and more than half, have too early a time, an earlier row is taken as wrong."""
 
 
-class FileStream:
+class FileStream(NotebookPreview):
     """A file as a stream; `open_stream` makes it.
 
     Parameters
@@ -142,6 +143,19 @@ class FileStream:
                         " to another column",
                     )
             self._classes = np.array(sorted(seen))
+        return self._classes
+
+    def _first_block(self) -> Block | None:
+        """Return the first rows; None if the file can be read only once. The count of skipped rows stays as it is."""
+        if self._file.is_pipe:
+            return None
+        bad_rows = self._bad_rows
+        try:
+            return next(self.blocks(), None)
+        finally:
+            self._bad_rows = bad_rows
+
+    def _known_classes(self) -> LabelArray | None:
         return self._classes
 
     def _open_reader(self) -> FileReader:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from driftline.streams.preview import NotebookPreview
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.streams.synthetic.components import GaussianComponents
 from driftline.streams.synthetic.integrals import normal_quantiles, quasirandom_points
@@ -198,7 +199,7 @@ class DriftingGaussians(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class SyntheticStream:
+class SyntheticStream(NotebookPreview):
     """A stream drawn from a known distribution, block by block, when it is read.
 
     Each block has its own random generator, made from the seed and the number of the block. So reading can start
