@@ -103,7 +103,7 @@ def test_every_chart_is_drawn(open_page, name):
     assert places.count() == {"usual": 8, "odd": 7, "tiny": 6, "long": 5}[name]
     for k in range(places.count()):
         marks = places.nth(k).locator(".scatterlayer path, .barlayer path")
-        assert marks.count() > 0
+        marks.first.wait_for(state="attached", timeout=10_000)
         boxes = [marks.nth(j).bounding_box() for j in range(marks.count())]
         assert max(box["width"] for box in boxes if box) > 1
 

@@ -88,11 +88,15 @@ def test_a_page_has_all_its_parts():
     assert "heat in class" in text
     assert "Each point is the mean over" in text
     assert any("charts need JavaScript" in text for text in read.texts["p"])
+    anchors = [attrs["id"] for attrs in read.named("h2") if "id" in attrs]
+    assert [attrs["href"] for attrs in read.named("a")] == [f"#{name}" for name in anchors]
+    assert anchors[0] == "comparison"
+    assert read.texts["dt"][:5] == ["Error", "Baseline", "Answered", "Changes", "Alarms"]
 
 
 def test_a_page_loads_nothing_else():
     read = Reader(page(entry()))
-    assert all("src" not in attrs and "href" not in attrs for _, attrs in read.tags)
+    assert all("src" not in attrs and attrs.get("href", "#").startswith("#") for _, attrs in read.tags)
     (policy,) = [attrs["content"] for attrs in read.named("meta") if attrs.get("http-equiv")]
     assert policy.startswith("default-src 'none'; ")
     assert "http" not in policy

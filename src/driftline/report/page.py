@@ -11,6 +11,7 @@ from driftline.report.analysis import ReportEntry, analyse
 from driftline.report.formatting import format_count, format_mean_bound, format_percent, format_shift, format_time
 from driftline.report.sections import report_sections
 from driftline.report.summary_text import analysis_sentences
+from driftline.report.tiles import report_tiles
 from driftline.utils.terminal import visible
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
     page = _page_template().render(
         title=visible(f"{analysis.first.name} on {analysis.first.summary.stream}"),
         sentences=analysis_sentences(analysis),
+        tiles=report_tiles(analysis),
         sections=sections,
         changes=analysis.changes,
         ranked_entries=analysis.ranked_entries,
