@@ -6,6 +6,5 @@ HOMES = {
     "river": "adapters/river",
     "capymoa": "adapters/capymoa",
     "jinja2": "report/page.py",
-    "plotly": "report/page.py",
 }
 collect_ignore = [f"src/driftline/{home}" for package, home in HOMES.items() if find_spec(package) is None]

@@ -26,7 +26,6 @@ def test_the_code_of_the_readme_runs(tmp_path, monkeypatch, capsys):
 
 def test_the_first_command_of_the_readme_works(tmp_path, monkeypatch, capsys):
     pytest.importorskip("jinja2")
-    pytest.importorskip("plotly")
     monkeypatch.chdir(tmp_path)
     write_rows("my.csv")
     command = re.search(r"^\.venv/bin/(driftline run .*)$", README.read_text(encoding="utf-8"), re.MULTILINE)[1]

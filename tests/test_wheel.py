@@ -18,7 +18,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OPTIONAL = "capymoa", "matplotlib", "pandas", "plotly", "polars", "pooch", "pyarrow", "pytest", "rich", "river", "typer"
+OPTIONAL = "capymoa", "matplotlib", "pandas", "polars", "pooch", "pyarrow", "pytest", "rich", "river", "typer"
 """Import names of packages that only extras install."""
 
 USE = f"""

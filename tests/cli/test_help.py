@@ -74,7 +74,7 @@ assert CliRunner().invoke(app, ["run", "--help"]).exit_code == 0
 print(*sys.modules)
 """
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    assert not {"sklearn", "scipy", "numba", "pandas", "pyarrow", "plotly"} & set(loaded)
+    assert not {"sklearn", "scipy", "numba", "pandas", "pyarrow", "jinja2"} & set(loaded)
 
 
 @pytest.mark.parametrize(

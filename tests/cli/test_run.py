@@ -105,7 +105,7 @@ def test_changes_are_told_with_the_columns_behind_them(folder, command):
 
 
 def test_changes_are_searched_for_once_in_a_run(folder, command, monkeypatch):
-    pytest.importorskip("plotly")
+    pytest.importorskip("jinja2")
     searches = []
     search = timeline.search_changes
 

@@ -256,7 +256,7 @@ def test_file_names_that_are_not_text_are_kept_as_escapes(folder, command):
 def test_a_report_without_its_library_is_refused_before_the_run(folder, command, monkeypatch):
     monkeypatch.setattr("driftline.cli.run.find_spec", lambda name: None)
     left = command("run", "my.csv", *FAST, "--report", "r.html")
-    assert left == (1, "", "driftline: --report needs jinja2 and plotly; pip install 'driftline[report]'\n")
+    assert left == (1, "", "driftline: --report needs jinja2; pip install 'driftline[report]'\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

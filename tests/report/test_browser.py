@@ -9,7 +9,6 @@ from driftline.report import to_html
 from helpers.report_entries import entry
 
 pytest.importorskip("jinja2")
-pytest.importorskip("plotly")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright; pip install playwright")
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
@@ -103,8 +102,8 @@ def test_every_chart_is_drawn(open_page, name):
     places = tab.locator(".chart")
     assert places.count() == {"usual": 8, "odd": 7, "tiny": 6, "long": 5}[name]
     for k in range(places.count()):
-        marks = places.nth(k).locator(".scatterlayer path, .heatmaplayer image")
-        assert marks.count() > 0
+        marks = places.nth(k).locator(".scatterlayer path, .barlayer path")
+        marks.first.wait_for(state="attached", timeout=10_000)
         boxes = [marks.nth(j).bounding_box() for j in range(marks.count())]
         assert max(box["width"] for box in boxes if box) > 1
 
@@ -142,7 +141,7 @@ def test_pointing_at_one_panel_shows_the_values_of_both(open_page, chart, parts)
 
 def test_pointing_at_the_heat_map_shows_feature_class_and_mean(open_page):
     tab = open_page("odd")
-    text = hover_text(tab, "drift", ".heatmaplayer image", ".hoverlayer .hovertext")
+    text = hover_text(tab, "drift", ".barlayer path", ".hoverlayer .hovertext")
     assert "</script><script>throw 1</script> in class class <b>" in text  # the name as it is, with no tag interpreted
     assert "standard deviations" in text
 

@@ -82,16 +82,18 @@ def test_the_drift_heat_map_shows_shifts_in_standard_deviations():
     chart = drift_chart(mean_shifts(one.timeline))
     (cells,) = chart.data
     pairs = one.timeline.moving_columns(25)
-    assert len(cells["y"]) == len(pairs) == 6
-    assert cells["x"][0] == 0
-    assert cells["x"][-1] == 4000
+    rows, base, lengths = (np.array(cells[name]) for name in ("y", "base", "x"))
+    assert set(rows) == set(range(len(pairs))) == set(range(6))
+    shifts = np.array(cells["marker"]["color"])
+    assert base.min() == 0
+    assert (base + lengths).max() == 4000
     assert chart.layout["yaxis"]["ticktext"][0].startswith("heat · ")
-    strongest = np.array(cells["z"][0], float)
-    before, after = strongest[: len(strongest) // 2 - 1], strongest[len(strongest) // 2 + 1 :]
+    is_strongest = rows == 0
+    before, after = (shifts[is_strongest & where] for where in (base + lengths <= 1900, base >= 2100))
     # Means at -1.5 and 1.5 from the overall one, in deviations of √(1 + 1.5²).
-    assert np.nanmean(before) == pytest.approx(-1.5 / np.sqrt(3.25), abs=0.05)
-    assert np.nanmean(after) == pytest.approx(1.5 / np.sqrt(3.25), abs=0.05)
-    assert "rows 1–" in cells["text"][0][0]
+    assert before.mean() == pytest.approx(-1.5 / np.sqrt(3.25), abs=0.05)
+    assert after.mean() == pytest.approx(1.5 / np.sqrt(3.25), abs=0.05)
+    assert "rows 1–" in cells["hovertext"][0]
 
 
 def test_cells_of_few_values_are_blank():
@@ -103,7 +105,10 @@ def test_cells_of_few_values_are_blank():
     assert (is_few & (np.array([rows[:, place[label]] for _, label in drift.names]) > 0)).any()
     assert np.array_equal(np.isnan(drift.shifts), is_few)
     (cells,) = drift_chart(drift).data
-    assert [[text == "" for text in row] for row in cells["text"]] == is_few.tolist()
+    starts = np.cumsum([0, *(window.n_rows for window in drift.windows[:-1])])
+    shown = set(zip(cells["y"], cells["base"], strict=True))
+    assert shown == {(k, starts[t]) for k, t in np.argwhere(~is_few)}
+    assert len(cells["hovertext"]) == len(cells["marker"]["color"]) == len(shown)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 40])
@@ -119,7 +124,7 @@ def test_the_drift_section_says_if_there_are_too_many_columns(monkeypatch):
     assert not one.timeline.has_columns
     assert mean_shifts(one.timeline) is None
     (drift,) = [section for section in report_sections(analyse([one])) if section.name == "drift"]
-    assert "too many columns" in drift.text
+    assert "too many columns" in drift.caption
 
 
 def test_all_classifiers_are_compared_on_their_own_rows():

@@ -71,7 +71,7 @@ def test_the_band_surrounds_the_error_and_its_hover_text_has_the_limits():
     assert error["customdata"][0] == f"between {first.low:.1%} and {first.high:.1%}"
     assert "%{customdata}" in error["hovertemplate"]
     assert "limits of the error between" in chart.alt
-    assert "With 95% confidence this is true of all points at once" in error_section(one).text
+    assert "With 95% confidence this is true of all points at once" in error_section(one).details
 
 
 def test_the_band_of_a_single_point_has_the_width_of_the_chart():
@@ -82,7 +82,7 @@ def test_the_band_of_a_single_point_has_the_width_of_the_chart():
 def test_there_is_no_band_and_no_word_of_it_if_nothing_was_said():
     section = error_section(entry(3000))
     assert named(section.chart, "limits of the error") is None
-    assert "Shaded" not in section.text
+    assert "Shaded" not in section.details
     assert "limits" not in section.chart.alt
 
 
@@ -100,7 +100,7 @@ def test_a_last_point_of_few_rows_does_not_set_the_scale():
 def test_the_text_speaks_of_two_bounds_only_if_two_are_drawn():
     two = error_section(entry())
     assert {"bound per row", "bound on average"} < set(series(two.chart))
-    assert "The bounds were computed" in two.text
+    assert "The bounds were computed" in two.details
     assert two.title == "Error over time and its bound"
 
 
@@ -108,9 +108,9 @@ def test_the_text_speaks_of_two_bounds_only_if_two_are_drawn():
 def test_the_text_speaks_of_one_bound_if_that_per_row_is_not_above_the_other(per_row):
     section = error_section(entry(row_bound_gap=per_row))
     assert set(series(section.chart)) == {"bound", "expected error", "error"}
-    assert "The bound was computed" in section.text
-    assert "The bounds" not in section.text
-    assert "the other" not in section.text
+    assert "The bound was computed" in section.details
+    assert "The bounds" not in section.details
+    assert "the other" not in section.details
 
 
 def test_a_bound_that_is_hardly_better_than_guessing_is_not_drawn_and_the_text_says_so():
@@ -119,21 +119,21 @@ def test_a_bound_that_is_hardly_better_than_guessing_is_not_drawn_and_the_text_s
     section = error_section(vague)
     assert set(series(section.chart)) == {"expected error", "error"}
     assert section.title == "Error over time"
-    assert "not drawn: it is hardly better than guessing" in section.text
-    assert "computed before" not in section.text
+    assert "not drawn: it is hardly better than guessing" in section.details
+    assert "computed before" not in section.details
 
 
 @pytest.mark.parametrize(
     ("options", "words"), [({"late": True}, "labels came late"), ({"bound_gap": -0.15}, "did not hold on average")]
 )
 def test_the_text_does_not_rely_on_bounds_that_fail(options, words):
-    assert words in error_section(entry(**options)).text
-    assert words not in error_section(entry()).text
+    assert words in error_section(entry(**options)).details
+    assert words not in error_section(entry()).details
 
 
 def test_there_is_no_word_of_bounds_without_them():
     section = error_section(entry(has_bound=False))
-    assert "bound" not in section.text + section.title
+    assert "bound" not in section.details + section.title
 
 
 # Alarms -----------------------------------------------------------------------------------------------
@@ -155,13 +155,13 @@ def test_alarms_are_marked_at_their_rows_and_say_what_happened():
         "moved: wind in class &lt;b&gt;ham&lt;/b&gt;",
     ]
     assert section.chart.alt.endswith("2 alarms marked, at rows 20 and 1,234.")
-    assert "mark alarms" in section.text
+    assert "mark alarms" in section.details
 
 
 def test_without_alarms_there_is_no_mark_and_no_word_of_them():
     section = error_section(entry(4000, answered=0.5))
     assert named(section.chart, "alarm") is None
-    assert "alarm" not in section.text + section.chart.alt
+    assert "alarm" not in section.details + section.chart.alt
 
 
 @pytest.mark.parametrize(("n", "end"), [(1, "1 alarm marked, at row 20."), (8, "20, 20, 20, 20, 20 and 3 more.")])

@@ -61,8 +61,8 @@ def test_levels_are_drawn_over_all_rows_and_named():
 def test_a_level_for_each_label_is_no_line():
     section = sections(entry(answered=0.5, error_level={"ham": 0.01, "spam": 0.1}))["answers"]
     assert section.chart.layout["shapes"] == []
-    assert "the share allowed for each label" in section.text
-    assert "dashed" not in section.text
+    assert "the share allowed for each label" in section.details
+    assert "dashed" not in section.details
 
 
 def test_different_levels_are_lines_each():
@@ -85,7 +85,7 @@ def test_classifiers_that_say_something_are_overlaid_in_the_colours_of_the_compa
         assert set(series(chart)) == set(series(chart, "y2")) == {"amrc", "rbp"}
         assert all(colours[trace["name"]] == trace["line"]["color"] for trace in chart.data if "name" in trace)
         assert [trace["name"] for trace in chart.data if trace["showlegend"]] == ["amrc", "rbp"]
-        assert "The lower lines are over all" in found[name].text
+        assert "The lower lines are over all" in found[name].details
         assert len(series(chart)["rbp"]) == len(chart_windows(entries[2].timeline))
     assert found["answers"].chart.layout["xaxis"]["range"] == [0, 600]
 
@@ -102,9 +102,9 @@ def test_a_classifier_that_never_answers_has_no_chart_of_wrong_answers():
     assert "yaxis2" not in section.chart.layout
     assert section.chart.layout["shapes"] == []
     assert (series(section.chart)["amrc"] == 0.0).all()
-    assert "fewer than 8 answers" in section.text
-    assert "dashed" not in section.text
-    assert "thick" not in section.text
+    assert "fewer than 8 answers" in section.details
+    assert "dashed" not in section.details
+    assert "thick" not in section.details
 
 
 def test_shares_of_wrong_answers_have_gaps_where_there_are_few_answers():
@@ -124,8 +124,10 @@ def test_shares_of_wrong_answers_have_gaps_where_there_are_few_answers():
 def test_rows_on_trial_are_mentioned():
     one = entry(answered=0.5)
     tried = replace(one, summary=replace(one.summary, n_tried=70))
-    assert "70 rows of 600 were handed over because too many answers had been wrong" in sections(tried)["answers"].text
-    assert "too many answers" not in sections(one)["answers"].text
+    assert (
+        "70 rows of 600 were handed over because too many answers had been wrong" in sections(tried)["answers"].details
+    )
+    assert "too many answers" not in sections(one)["answers"].details
 
 
 @settings(max_examples=15)

@@ -11,6 +11,7 @@ from driftline.report.analysis import ReportEntry, analyse
 from driftline.report.formatting import format_count, format_mean_bound, format_percent, format_shift
 from driftline.report.sections import report_sections
 from driftline.report.summary_text import analysis_sentences
+from driftline.report.tiles import report_tiles
 from driftline.utils.terminal import visible
 from driftline.utils.times import format_time
 
@@ -53,6 +54,7 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
     page = _page_template().render(
         title=visible(f"{analysis.first.name} on {analysis.first.summary.stream}"),
         sentences=analysis_sentences(analysis),
+        tiles=report_tiles(analysis),
         sections=sections,
         changes=analysis.changes,
         ranked_entries=analysis.ranked_entries,
@@ -69,9 +71,8 @@ def _page_template() -> "Template":
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  # an extra may be missing
         from markupsafe import Markup  # noqa: PLC0415
-        from plotly.offline import get_plotlyjs  # noqa: PLC0415
     except ImportError as error:
-        raise MissingExtraError("a report needs jinja2 and plotly; pip install 'driftline[report]'") from error
+        raise MissingExtraError("a report needs jinja2; pip install 'driftline[report]'") from error
     environment = Environment(
         loader=PackageLoader("driftline.report"),
         autoescape=True,
@@ -87,17 +88,17 @@ def _page_template() -> "Template":
         "format_shift": format_shift,
         "format_time": format_time,
     }
-    # Trusted: files of this package and of Plotly, without any user data.
+    # Trusted: files of this package, without any user data.
     environment.globals |= {
-        "style": Markup(_read_template("page.css")),
-        "script": Markup(_read_template("page.js")),
-        "plotly": Markup(get_plotlyjs().replace("</script", r"<\/script")),
+        "style": Markup(_read_file("templates", "page.css")),
+        "script": Markup(_read_file("templates", "page.js")),
+        "plotly": Markup(_read_file("vendor", "plotly-basic.min.js").replace("</script", r"<\/script")),
     }
     return environment.get_template("page.html.j2")
 
 
-def _read_template(name: str) -> str:
-    return (files("driftline.report") / "templates" / name).read_text(encoding="utf-8")
+def _read_file(folder: str, name: str) -> str:
+    return (files("driftline.report") / folder / name).read_text(encoding="utf-8")
 
 
 def _facts(entry: ReportEntry, versions: Mapping[str, str]) -> dict[str, str]:

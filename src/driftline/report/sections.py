@@ -21,8 +21,10 @@ class Section:
     ----------
     name, title
         Its anchor and its heading.
-    text
-        Explanation of what it shows.
+    caption
+        What it shows, in a sentence.
+    details
+        How to read it, which the page shows on demand; may be empty.
     chart
         Its chart, if any.
     table
@@ -31,41 +33,41 @@ class Section:
 
     name: str
     title: str
-    text: str
+    caption: str
+    details: str = ""
     chart: Chart | None = None
     table: str | None = None
 
 
 def report_sections(analysis: Analysis) -> list[Section]:
-    """Return the sections of a report in the order of the page."""
+    """Return the sections of a report in the order of the page; a comparison comes first."""
     first = analysis.first
-    sections = [_error(analysis)]
+    sections = [_comparison(analysis)] if len(analysis.entries) > 1 else []
+    sections.append(_error(analysis))
     if guaranteed_entries(analysis):
         sections += [_answers(analysis), _sets(analysis)]
-    sections += [_mistakes(first), _classes(first), _drift(first), _changes(analysis)]
-    if len(analysis.entries) > 1:
-        sections.append(_comparison(analysis))
-    return [*sections, _calibration(first)]
+    return [*sections, _changes(analysis), _drift(first), _classes(first), _mistakes(first), _calibration(first)]
 
 
 def _error(analysis: Analysis) -> Section:
     entry, summary = analysis.first, analysis.first.summary
-    text = "Error: the share of wrong predictions. "
+    details = ""
     if summary.interval_delta is not None:
-        text += (
+        details += (
             "Shaded: where the probability of a mistake lies, as the mean over the rows of a point. With "
             f"{100 * (1 - summary.interval_delta):g}% confidence this is true of all points at once, whatever the "
             "stream. "
         )
     if summary.expected_error is not None:
-        text += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
-    text += _bound_text(entry)
+        details += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
+    details += _bound_text(entry)
     if analysis.changes:
-        text += "Dotted vertical lines mark the changes listed below, by number. "
+        details += "Dotted vertical lines mark the changes listed below, by number. "
     if summary.alarms:
-        text += "Triangles on the axis mark alarms: point at one, or tap it, to see what happened. "
+        details += "Triangles on the axis mark alarms: point at one, or tap it, to see what happened. "
+    details += point_text(chart_windows(entry.timeline))
     title = "Error over time and its bound" if bound_lines(entry) else "Error over time"
-    return Section("error", title, text + point_text(chart_windows(entry.timeline)), error_chart(analysis))
+    return Section("error", title, "The share of wrong predictions over the stream.", details, error_chart(analysis))
 
 
 def _bound_text(entry: ReportEntry) -> str:
@@ -92,39 +94,36 @@ def _bound_text(entry: ReportEntry) -> str:
 
 def _answers(analysis: Analysis) -> Section:
     chart, first = answers_chart(analysis), guaranteed_entries(analysis)[0].summary
-    text = (
-        "The classifier answers only rows that it is sure enough of; the others are handed over, for example to a "
-        "person. "
-    )
+    caption = "Rows that the classifier is sure enough of are answered; the others are handed over, say to a person."
     if "yaxis2" in chart.layout:
         allowed = f"the dashed line ({format_level(first.error_level)})"
         if isinstance(first.error_level, dict):
             allowed = "the share allowed for each label"
-        text += (
+        details = (
             f"In the long run, the share of wrong answers among all answers is at most about {allowed}. Among the "
             "first answers, or those of a single point, it can be higher; of fewer than "
             f"{MIN_ANSWERS} answers it is not shown. {_lower_lines_text(analysis, 'answers')} "
         )
     else:
-        text += f"There were fewer than {MIN_ANSWERS} answers, too few to show how many of them are wrong. "
+        details = f"There were fewer than {MIN_ANSWERS} answers, too few to show how many of them are wrong. "
     if first.n_tried:
-        text += (
+        details += (
             f"{format_count(first.n_tried, 'row')} of {first.n_rows:,} were handed over because too many answers had "
             "been wrong; the promise counts them as answers. "
         )
-    text += point_text(chart_windows(analysis.first.timeline))
-    return Section("answers", "Answer or hand over", text, chart)
+    details += point_text(chart_windows(analysis.first.timeline))
+    return Section("answers", "Answer or hand over", caption, details, chart)
 
 
 def _sets(analysis: Analysis) -> Section:
     level = format_level(guaranteed_entries(analysis)[0].summary.coverage_level)
-    text = (
-        "Instead of one label, the classifier can give a set of labels. The smaller it is, the more it says; an empty "
-        "one says that no label is likely. In the long run, the share of sets that contain the true label is at least "
-        f"about the dashed line ({level}). Among the first rows, or those of a single point, it can be lower. "
+    caption = "Instead of one label, the classifier can give a set of labels: the smaller it is, the more it says."
+    details = (
+        "An empty set says that no label is likely. In the long run, the share of sets that contain the true label is "
+        f"at least about the dashed line ({level}). Among the first rows, or those of a single point, it can be lower. "
         f"{_lower_lines_text(analysis, 'rows')} {point_text(chart_windows(analysis.first.timeline))}"
     )
-    return Section("sets", "Sets of labels", text, sets_chart(analysis))
+    return Section("sets", "Sets of labels", caption, details, sets_chart(analysis))
 
 
 def _lower_lines_text(analysis: Analysis, noun: str) -> str:
@@ -135,73 +134,72 @@ def _lower_lines_text(analysis: Analysis, noun: str) -> str:
 
 
 def _mistakes(entry: ReportEntry) -> Section:
-    summary = entry.summary
-    text = "The number of wrong predictions up to each row. "
+    summary, details = entry.summary, ""
     if summary.expected_mistakes is not None:
-        text += "Expected mistakes: those of predictions drawn at random from the classifier’s probabilities. "
+        details += "Expected mistakes: those of predictions drawn at random from the classifier’s probabilities. "
     if summary.mistake_bound is not None:
-        text += (
+        details += (
             "The bound applies to such predictions: it is the sum of the bounds of all rows so far, or the expected "
             "mistakes where these are more, plus an allowance for chance. At any one row it holds with "
             f"{100 * (1 - summary.delta):g}% confidence. "
         )
     elif summary.mean_bound is not None:
-        text += "There is no bound on the total: labels came late, and the classifier does not allow for that. "
+        details += "There is no bound on the total: labels came late, and the classifier does not allow for that. "
     title = "Total mistakes" if summary.mistake_bound is None else "Total mistakes and their bound"
-    return Section("mistakes", title, text.strip(), mistakes_chart(entry))
+    caption = "The number of wrong predictions up to each row."
+    return Section("mistakes", title, caption, details.strip(), mistakes_chart(entry))
 
 
 def _classes(entry: ReportEntry) -> Section:
-    text = f"The share of each class among the rows. {point_text(chart_windows(entry.timeline))}"
-    return Section("classes", "Class shares over time", text, class_chart(entry))
+    details = point_text(chart_windows(entry.timeline))
+    return Section("classes", "Classes", "The share of each class over the stream.", details, class_chart(entry))
 
 
 def _drift(entry: ReportEntry) -> Section:
-    shifts, title = mean_shifts(entry.timeline), "Drift of features by class"
+    shifts, title = mean_shifts(entry.timeline), "Drift of features"
     if not entry.timeline.has_columns:
-        text = "There are too many columns and classes to track the mean of each, so their drift is not shown."
-        return Section("drift", title, text)
+        return Section("drift", title, "There are too many columns and classes to track the mean of each.")
     if shifts is None:
         return Section("drift", title, "No feature mean moved, or the stream is too short to tell.")
     rows = format_count(shifts.windows[0].n_rows, "row")
-    text = (
-        "The mean of a feature among the rows of a class (feature · class), minus its mean over the whole stream, in "
-        "standard deviations of the feature in that class. Blue is below the mean, orange above. The strongest drift "
-        f"is at the top. Each cell is the mean over {rows}; cells with fewer than {MIN_VALUES} values are blank."
+    caption = "How far the mean of each feature, in each class, was from its mean over the whole stream."
+    details = (
+        "Each line is a feature among the rows of a class (feature · class), the strongest drift at the top. "
+        "Blue is below the mean over the stream, orange above, in standard deviations of the feature in that class. "
+        f"Each cell is the mean over {rows}; cells with fewer than {MIN_VALUES} values are blank."
     )
-    return Section("drift", title, text, drift_chart(shifts))
+    return Section("drift", title, caption, details, drift_chart(shifts))
 
 
 def _changes(analysis: Analysis) -> Section:
     title = "Changes in the stream"
     if not analysis.changes:
         return Section("changes", title, "No significant change was detected.")
-    text = (
+    caption = "When the stream changed, and what differed before and after."
+    details = (
         "The mean of each feature in each class, and the share of each class, before and after each change. Strength: "
         "the largest difference, in standard errors. In a stream of independent rows that does not change, a change is "
         "reported with a probability of at most 1%. Slow swings, such as seasons, also count as changes."
     )
-    return Section("changes", title, text, table="changes_table.html.j2")
+    return Section("changes", title, caption, details, table="changes_table.html.j2")
 
 
 def _comparison(analysis: Analysis) -> Section:
-    text = (
-        "The share of wrong predictions on the same rows. The distance to the best and its interval are in percentage "
+    caption = "The share of wrong predictions of each classifier on the same rows."
+    details = (
+        "The distance to the best and its interval are in percentage "
         "points. p: the probability of a difference this large if both classifiers had the same error rate, corrected "
         "for the number of comparisons. Mean bound: failed if the expected mistakes exceeded the sum of the bounds; "
         "void if labels came late and the bounds do not allow for that. "
         f"{point_text(chart_windows(analysis.first.timeline))}"
     )
-    chart = comparison_chart(analysis)
-    return Section("comparison", "Comparison of classifiers", text, chart, "comparison_table.html.j2")
+    chart, title = comparison_chart(analysis), "Comparison of classifiers"
+    return Section("comparison", title, caption, details, chart, "comparison_table.html.j2")
 
 
 def _calibration(entry: ReportEntry) -> Section:
     chart, title = calibration_chart(entry), "Did the bound hold?"
     if chart is None:
         return Section("calibration", title, f"{entry.name} gives no bound.")
-    text = (
-        "Rows are grouped by similar bounds; each dot shows the mean expected error of a group against its mean bound. "
-        "Larger dots stand for more rows. Below the diagonal the bound held."
-    )
-    return Section("calibration", title, text, chart)
+    caption = "The expected error of rows with similar bounds, against their mean bound: below the diagonal it held."
+    return Section("calibration", title, caption, "Larger dots stand for more rows.", chart)

@@ -59,6 +59,7 @@
   paper.addEventListener("change", draw);
   addEventListener("beforeprint", () => {
     root.dataset.paper = ""; // the print styles do not apply yet
+    for (const details of document.querySelectorAll("details")) details.open = true;
     draw();
   });
   addEventListener("afterprint", () => {

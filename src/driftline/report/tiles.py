@@ -1,0 +1,75 @@
+"""The tiles at the top of a report: the figures that matter most, each with a note."""
+
+from dataclasses import dataclass
+
+from driftline.evaluation import Summary
+from driftline.evaluation.summary_table import format_level
+from driftline.report.analysis import Analysis
+from driftline.report.formatting import format_percent
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A figure of the page.
+
+    Attributes
+    ----------
+    name
+        What it is.
+    value
+        The figure as text.
+    note
+        What to compare it with, or what it is about.
+    """
+
+    name: str
+    value: str
+    note: str
+
+
+def report_tiles(analysis: Analysis) -> list[Tile]:
+    """Return the tiles of the classifier that the report is about; those without a figure are left out."""
+    summary = analysis.first.summary
+    tiles = [_error(summary), _trivial_rule(summary)]
+    if summary.answered is not None:
+        tiles.append(_answered(summary))
+    return [*tiles, _changes(analysis), *([_alarms(summary)] if summary.answered is not None else [])]
+
+
+def _error(summary: Summary) -> Tile:
+    if summary.error_interval is None:
+        return Tile("Error", format_percent(summary.error), f"of {summary.n_rows:,} rows")
+    low, high = map(format_percent, summary.error_interval)
+    return Tile("Error", format_percent(summary.error), f"between {low} and {high}, whenever you look")
+
+
+def _trivial_rule(summary: Summary) -> Tile:
+    """Return the error of the better of two rules that ignore the features."""
+    rules = [(summary.majority_error, "always the most frequent class")]
+    if summary.no_change_error is not None:
+        rules.append((summary.no_change_error, "repeating the previous label"))
+    error, rule = min(rules)
+    return Tile("Baseline", format_percent(error), f"error of {rule}")
+
+
+def _answered(summary: Summary) -> Tile:
+    share = format_percent(summary.answered or 0.0)
+    if summary.answered_error is None:
+        return Tile("Answered", share, "of the rows; the others are handed over")
+    allowed = "" if isinstance(summary.error_level, dict) else f" ({format_level(summary.error_level)} allowed)"
+    return Tile("Answered", share, f"of the rows, {format_percent(summary.answered_error)} wrong{allowed}")
+
+
+def _changes(analysis: Analysis) -> Tile:
+    if not analysis.changes:
+        return Tile("Changes", "none", "was found in the stream")
+    strongest = max(analysis.changes, key=lambda change: change.strength)
+    return Tile("Changes", str(len(analysis.changes)), f"in the stream, the strongest after row {strongest.row:,}")
+
+
+def _alarms(summary: Summary) -> Tile:
+    if not summary.alarms:
+        return Tile("Alarms", "none", "the error never rose for certain")
+    return Tile(
+        "Alarms", f"{summary.n_alarms:,}", f"the error rose, first noticed at row {summary.alarms[0].raised_at:,}"
+    )

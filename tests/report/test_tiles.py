@@ -1,0 +1,43 @@
+"""The tiles of a report: each figure is that of the summary, and tiles without a figure are left out."""
+
+from dataclasses import replace
+
+from driftline.guarantees import Alarm, AlarmKind
+from driftline.report.analysis import analyse
+from driftline.report.tiles import report_tiles
+from helpers.report_entries import entry
+
+
+def tiles(*entries):
+    return {tile.name: (tile.value, tile.note) for tile in report_tiles(analyse(entries))}
+
+
+def test_the_baseline_is_the_better_of_two_rules_that_ignore_the_features():
+    first = entry(900)
+    summary = replace(first.summary, majority_error=0.3, no_change_error=0.2)
+    said = tiles(replace(first, summary=summary))
+    assert said["Baseline"] == ("20.0%", "error of repeating the previous label")
+    said = tiles(replace(first, summary=replace(summary, no_change_error=None)))
+    assert said["Baseline"] == ("30.0%", "error of always the most frequent class")
+
+
+def test_the_error_has_its_limits_if_there_are_any():
+    first = entry(900)
+    with_limits = replace(first.summary, error=0.1, error_interval=(0.08, 0.13))
+    assert tiles(replace(first, summary=with_limits))["Error"] == ("10.0%", "between 8.0% and 13.0%, whenever you look")
+    without = replace(first.summary, error=0.1, error_interval=None)
+    assert tiles(replace(first, summary=without))["Error"] == ("10.0%", "of 900 rows")
+
+
+def test_a_classifier_without_guarantees_has_no_tiles_about_answers_and_alarms():
+    assert set(tiles(entry(900))) == {"Error", "Baseline", "Changes"}
+
+
+def test_changes_and_alarms_are_counted_and_placed():
+    alarm = Alarm(AlarmKind.RISE, 400, 350, 50, 25, 0.2, 0.1, ())
+    said = tiles(entry(4000, change_at=2000, answered=0.5, alarms=[alarm]))
+    assert said["Alarms"] == ("1", "the error rose, first noticed at row 400")
+    count, note = said["Changes"]
+    assert int(count) > 0
+    assert "the strongest after row" in note
+    assert tiles(entry(4000, answered=0.5))["Alarms"][0] == "none"
