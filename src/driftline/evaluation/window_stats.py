@@ -7,6 +7,7 @@ from operator import add
 
 import numpy as np
 
+from driftline.evaluation.class_counts import ClassCounts
 from driftline.evaluation.summary import none_if_nan
 from driftline.types import Flags, Labels, Matrix, Vector
 
@@ -53,6 +54,8 @@ class WindowStats:
     column_sums, column_counts : ndarray of shape (n_classes, n_columns)
         Sum and number of the known values of each column in each class. The first value of the column is subtracted
         from each value.
+    by_class : ClassCounts
+        Rows, predictions and probabilities of each class; see `Timeline.measure`.
     """
 
     first: int
@@ -71,6 +74,7 @@ class WindowStats:
     class_counts: Vector
     column_sums: Matrix
     column_counts: Matrix
+    by_class: ClassCounts
 
     @property
     def error(self) -> float:
@@ -115,6 +119,7 @@ class WindowStats:
             later.end_time,
             *(getattr(self, name) + getattr(later, name) for name in SUMS),
             *(padded(getattr(self, name), n_classes) + getattr(later, name) for name in CLASS_SUMS),
+            by_class=self.by_class + later.by_class,
         )
 
     def without_columns(self) -> "WindowStats":
