@@ -9,6 +9,7 @@ from driftline.cli.options import (
     MAX_BYTES,
     READING,
     BadRows,
+    By,
     Categorical,
     CoverageLevel,
     Delay,
@@ -27,6 +28,7 @@ from driftline.cli.options import (
     Models,
     OnBadRow,
     Parameters,
+    Positive,
     Quiet,
     Report,
     Save,
@@ -90,6 +92,7 @@ def run(
     error: ErrorLevel = None,
     coverage: CoverageLevel = None,
     tolerated: ToleratedLevel = None,
+    positive: Positive = None,
     label_memory: LabelMemory = False,
     time: Time = None,
     ignore: Ignore = None,
@@ -127,6 +130,7 @@ def run(
         limit=limit,
         seed=seed,
         guarantees=chosen_guarantees(error, coverage, tolerated),
+        positive=positive,
         label_memory=label_memory,
         report=report,
         save=save,
@@ -146,6 +150,8 @@ def compare(
     error: ErrorLevel = None,
     coverage: CoverageLevel = None,
     tolerated: ToleratedLevel = None,
+    positive: Positive = None,
+    by: By = "error",
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
@@ -164,6 +170,8 @@ def compare(
     example:
 
     driftline compare my.csv --label class --models amrc,dwm,majority
+
+    driftline compare my.csv --label class --by average-precision --positive fraud
     """
     from driftline.cli.compare import compare_models
     from driftline.cli.guarantees import chosen_guarantees
@@ -179,6 +187,8 @@ def compare(
         limit=limit,
         seed=seed,
         guarantees=chosen_guarantees(error, coverage, tolerated),
+        positive=positive,
+        by=by,
         report=report,
         json=json,
         quiet=quiet,

@@ -10,8 +10,8 @@ import numpy as np
 
 from driftline.errors import ConfigError
 from driftline.evaluation.class_counts import ClassCounts
-from driftline.evaluation.difference_test import MIN_BATCHES, DifferenceTest, jackknife, tested_difference
-from driftline.evaluation.metrics import METRICS, Measured, Metric, metric_named, positive_label
+from driftline.evaluation.difference_test import MIN_BATCHES, jackknife, tested_difference
+from driftline.evaluation.metrics import METRICS, Measured, Metric, metric_named
 from driftline.evaluation.timeline import Timeline
 from driftline.types import Indices, Vector
 
@@ -34,8 +34,6 @@ class Comparison:
     by, value
         The measure by which the classifiers are ranked, and its value, which is the error by default. None if it is
         undefined, such as the log loss of a classifier without probabilities; such classifiers are last.
-    positive
-        The label of the positive class, if the measure is about one.
     larger_is_better
         Whether a larger value is better.
     behind
@@ -55,7 +53,6 @@ class Comparison:
     error: float
     by: str
     value: float | None
-    positive: Any
     larger_is_better: bool
     behind: float | None
     low: float | None
@@ -119,17 +116,12 @@ def compare(timelines: Mapping[str, Timeline], by: str = "error", positive: Any 
     if len({timeline.n_rows for timeline in timelines.values()}) != 1:
         raise ConfigError("timelines must have the same rows; run all classifiers to the end of the same stream")
     first = next(iter(timelines.values()))
-    label = None if metric.classes in ("none", "all") else positive_label(first.support, positive)
-    if metric.classes == "positive" and label is None:
-        raise ConfigError(
-            f"{by} is about one class, and there are {len(first.support)}; pass the label of the positive class, or "
-            "choose balanced-accuracy, g-mean, macro-f1, roc-auc or average-precision"
-        )
+    label = metric.positive_class(first.support, positive)
     candidates = [_candidate(name, timeline, metric, label) for name, timeline in timelines.items()]
     candidates.sort(key=lambda candidate: (np.isnan(candidate.loss), candidate.loss))
     lengths = _lengths(first) if _can_be_tested(first, metric, label) else None
     n_pairs = len(candidates) * (len(candidates) - 1) // 2
-    return [_place(each, candidates, by, label, lengths, n_pairs) for each in candidates]
+    return [_place(each, candidates, by, lengths, n_pairs) for each in candidates]
 
 
 def _candidate(name: str, timeline: Timeline, metric: Metric, label: Any) -> _Candidate:
@@ -162,23 +154,22 @@ def _can_be_tested(timeline: Timeline, metric: Metric, label: Any) -> bool:
 
 
 def _place(
-    each: _Candidate, candidates: Sequence[_Candidate], by: str, label: Any, lengths: Indices | None, n_pairs: int
+    each: _Candidate, candidates: Sequence[_Candidate], by: str, lengths: Indices | None, n_pairs: int
 ) -> Comparison:
     best = candidates[0]
-    test: DifferenceTest | None = None
+    test = None
     if lengths is not None and each is not best:
         difference = each.loss - best.loss
         without = each.losses_without - best.losses_without
         test = tested_difference(difference, jackknife(difference, without, lengths), lengths, n_pairs)
     is_defined = not np.isnan(each.value)
-    ranks = [k for k, other in enumerate(candidates, 1) if other is each or other.loss == each.loss]
+    ranks = [k for k, other in enumerate(candidates, 1) if np.array_equal(other.loss, each.loss, equal_nan=True)]
     return Comparison(
         each.name,
         rank=float(np.mean(ranks)),
         error=each.error,
         by=by,
         value=each.value if is_defined else None,
-        positive=label,
         larger_is_better=METRICS[by].larger_is_better,
         behind=each.loss - best.loss if is_defined else None,
         low=None if test is None else test.low,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline.errors import ConfigError, PositiveLabelError
+from driftline.errors import ConfigError, Parameter, PositiveLabelError
 from driftline.evaluation.class_counts import ClassCounts
 from driftline.evaluation.ranking_figures import RankingFigures, ranking_figures
 from driftline.types import Flags, Indices, Vector
@@ -139,6 +139,17 @@ class Metric:
     is_share: bool
     classes: str
     value: Callable[[Measured], float]
+
+    def positive_class(self, support: Mapping[Any, int], positive: Any) -> Any:
+        """Return the label of the class that it is about, or None; raise ConfigError if one is needed and missing."""
+        label = None if self.classes in ("none", "all") else positive_label(support, positive)
+        if self.classes == "positive" and label is None:
+            raise ConfigError(
+                f"{self.name} is about one class, and {len(support)} occur; pass ",
+                Parameter("positive"),
+                " with a label, or choose balanced-accuracy, g-mean, macro-f1, roc-auc or average-precision",
+            )
+        return label
 
     def needed_classes(self, positive: int | None, support: Indices) -> list[int]:
         """Return the positions of the classes without whose rows it says nothing."""

@@ -38,6 +38,8 @@ class WindowStats:
         Position of the first row in the stream, and the number of rows.
     end_time
         Time of the last row; NaN if the stream has no times.
+    by_class : ClassCounts
+        Rows, predictions and probabilities of each class; see `Timeline.measure`.
     mistakes
         Number of wrong predictions.
     expected_mistakes
@@ -54,13 +56,12 @@ class WindowStats:
     column_sums, column_counts : ndarray of shape (n_classes, n_columns)
         Sum and number of the known values of each column in each class. The first value of the column is subtracted
         from each value.
-    by_class : ClassCounts
-        Rows, predictions and probabilities of each class; see `Timeline.measure`.
     """
 
     first: int
     n_rows: int
     end_time: float
+    by_class: ClassCounts
     mistakes: float
     expected_mistakes: float
     bounds: float
@@ -74,7 +75,6 @@ class WindowStats:
     class_counts: Vector
     column_sums: Matrix
     column_counts: Matrix
-    by_class: ClassCounts
 
     @property
     def error(self) -> float:
@@ -117,9 +117,9 @@ class WindowStats:
             self.first,
             self.n_rows + later.n_rows,
             later.end_time,
+            self.by_class + later.by_class,
             *(getattr(self, name) + getattr(later, name) for name in SUMS),
             *(padded(getattr(self, name), n_classes) + getattr(later, name) for name in CLASS_SUMS),
-            by_class=self.by_class + later.by_class,
         )
 
     def without_columns(self) -> "WindowStats":
