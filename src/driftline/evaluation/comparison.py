@@ -1,5 +1,6 @@
 """Comparison of several classifiers on the same stream, with significance tests."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -31,13 +32,8 @@ class Comparison:
         1 for the best value; equal values get the mean of their ranks.
     error
         Share of wrong predictions.
-    by, value
-        The measure by which the classifiers are ranked, and its value, which is the error by default. None if it is
-        undefined, such as the log loss of a classifier without probabilities; such classifiers are last.
-    larger_is_better
-        Whether a larger value is better.
     behind
-        By how much its value is worse than the best one.
+        By how much the value that classifiers are ranked by is worse than the best one.
     low, high
         Confidence interval of that difference, at 95 % for all pairs of classifiers together; None for the best
         classifier, if the stream is too short, and if a class that the measure is about occurs in fewer than ten
@@ -46,18 +42,23 @@ class Comparison:
         The p-value: the probability of a difference at least as large if both classifiers were equally good, multiplied
         by the number of pairs (Bonferroni), because the best is known only afterwards. It is below 0.05 if and only if
         the interval does not contain 0. None as above.
+    by, value
+        The measure by which classifiers are ranked, and its value, which is the error by default. It is None if it is
+        undefined, such as the log loss of a classifier without probabilities; such classifiers are last.
+    larger_is_better
+        Whether a larger value is better.
     """
 
     name: str
     rank: float
     error: float
-    by: str
-    value: float | None
-    larger_is_better: bool
     behind: float | None
     low: float | None
     high: float | None
     p: float | None
+    by: str
+    value: float | None
+    larger_is_better: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +121,7 @@ def compare(timelines: Mapping[str, Timeline], by: str = "error", positive: Any 
     candidates = [_candidate(name, timeline, metric, label) for name, timeline in timelines.items()]
     candidates.sort(key=lambda candidate: (np.isnan(candidate.loss), candidate.loss))
     lengths = _lengths(first) if _can_be_tested(first, metric, label) else None
-    n_pairs = len(candidates) * (len(candidates) - 1) // 2
+    n_pairs = math.comb(sum(not np.isnan(each.loss) for each in candidates), 2)
     return [_place(each, candidates, by, lengths, n_pairs) for each in candidates]
 
 
@@ -168,11 +169,11 @@ def _place(
         each.name,
         rank=float(np.mean(ranks)),
         error=each.error,
-        by=by,
-        value=each.value if is_defined else None,
-        larger_is_better=METRICS[by].larger_is_better,
         behind=each.loss - best.loss if is_defined else None,
         low=None if test is None else test.low,
         high=None if test is None else test.high,
         p=None if test is None else test.p,
+        by=by,
+        value=each.value if is_defined else None,
+        larger_is_better=METRICS[by].larger_is_better,
     )
