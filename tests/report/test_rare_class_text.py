@@ -20,8 +20,8 @@ def run_of(labels, model="no-change", **options):
 def test_a_rare_class_is_told_with_what_was_found_and_what_was_right():
     run = run_of(["fine"] * 95 + ["fraud"] * 3 + ["fine"] * 98 + ["fraud"] * 4)
     told = (
-        "Class fraud is rare, with 7 rows (3.5% of all): 5 of them were found (71.4%), and of the 6 that were predicted "
-        "to be fraud, 5 were right (83.3%)."
+        "Class fraud is rare, with 7 rows (3.5% of all): 5 of them were found (71.4%), and of the 6 that were "
+        "predicted to be fraud, 5 were right (83.3%)."
     )
     assert rare_class_sentences(run.summary) == [told]
     assert summary_sentences([ReportEntry("no-change", run.summary, run.timeline, run.finished)])[1] == told

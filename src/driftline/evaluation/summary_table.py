@@ -105,7 +105,7 @@ def _class_lines(s: "Summary") -> dict[str, str]:
         texts.append(f"{len(worst) - n_shown} {others} a recall of {_percent(worst[n_shown].recall)} or more")
     lines = {
         "classes": "\n".join(texts),
-        "all classes alike": f"balanced accuracy {_percent(s.balanced_accuracy)}, G-mean {_percent(s.g_mean)}, "
+        "all classes": f"balanced accuracy {_percent(s.balanced_accuracy)}, G-mean {_percent(s.g_mean)}, "
         f"macro F1 {_percent(s.macro_f1)}",
     }
     if s.average_precision is not None and s.roc_auc is not None:
