@@ -11,8 +11,8 @@ import numpy as np
 
 from driftline.errors import ConfigError
 from driftline.evaluation.class_counts import ClassCounts
-from driftline.evaluation.difference_test import MIN_BATCHES, jackknife, tested_difference
 from driftline.evaluation.metrics import METRICS, Measured, Metric, metric_named
+from driftline.evaluation.significance import MIN_BATCHES, jackknife, student_test
 from driftline.evaluation.timeline import Timeline
 from driftline.types import Indices, Vector
 
@@ -110,7 +110,7 @@ def compare(timelines: Mapping[str, Timeline], by: str = "error", positive: Any 
     >>> best, other = compare(timelines)
     >>> best.name, other.p < 0.001
     ('dwm', True)
-    >>> [place.name for place in compare(timelines, by="average-precision")]
+    >>> [place.name for place in compare(timelines, by="balanced-accuracy")]
     ['dwm', 'majority']
     """
     metric = metric_named(by)
@@ -162,7 +162,7 @@ def _place(
     if lengths is not None and each is not best:
         difference = each.loss - best.loss
         without = each.losses_without - best.losses_without
-        test = tested_difference(difference, jackknife(difference, without, lengths), lengths, n_pairs)
+        test = student_test(difference, jackknife(difference, without, lengths), lengths, n_pairs)
     is_defined = not np.isnan(each.value)
     ranks = [k for k, other in enumerate(candidates, 1) if np.array_equal(other.loss, each.loss, equal_nan=True)]
     return Comparison(

@@ -53,9 +53,7 @@ def jackknife(difference: float, without: Vector, lengths: Indices) -> Vector:
     return contributions
 
 
-def tested_difference(
-    difference: float, contributions: Vector, lengths: Indices, n_pairs: int
-) -> DifferenceTest | None:
+def student_test(difference: float, contributions: Vector, lengths: Indices, n_pairs: int) -> DifferenceTest | None:
     """Test whether a difference is 0; the interval excludes 0 if and only if the p-value is below 0.05.
 
     Both are of Student's test, with Bonferroni's correction for the number of pairs. The last batch is left out of the
