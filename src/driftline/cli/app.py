@@ -171,7 +171,7 @@ def compare(
 
     driftline compare my.csv --label class --models amrc,dwm,majority
 
-    driftline compare my.csv --label class --by average-precision --positive fraud
+    driftline compare my.csv --label class --models amrc,dwm --by balanced-accuracy
     """
     from driftline.cli.compare import compare_models
     from driftline.cli.guarantees import chosen_guarantees
