@@ -23,6 +23,7 @@ GENERATED = DOCS / "reproduction", DOCS / "_build"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not any(folder in page.parents for folder in GENERATED))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 """A block, and what it prints, if that is shown right below it."""
+WRITES_A_FILE = re.compile(r'open\("[^"]+", "w"')
 
 
 def blocks(page, wanted):
@@ -99,6 +100,9 @@ def test_python_on_a_page_runs_and_prints_what_the_page_shows(page, desk):
 @pytest.mark.parametrize("page", with_blocks("console"))
 def test_commands_on_a_page_succeed_and_print_what_the_page_shows(page, desk):
     left_out = []
+    for line, code, _ in blocks(page, "python"):
+        if WRITES_A_FILE.search(code):  # which the commands read
+            exec(compile("\n" * (line - 1) + code, str(page), "exec"), {"__name__": "__main__"})
     for line, content, shown in blocks(page, "console"):
         for command in re.findall(r"^\$ driftline (.*)$", content, re.MULTILINE):
             words = shlex.split(command)

@@ -71,6 +71,10 @@ class ConfigError(DriftlineError, ValueError):
     """A parameter has an invalid value."""
 
 
+class PositiveLabelError(ConfigError):
+    """The label that was chosen as the positive class does not occur in the stream."""
+
+
 class DataError(DriftlineError, ValueError):
     """The data cannot be used; the call has not changed the model.
 

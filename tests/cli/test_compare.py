@@ -86,3 +86,64 @@ def test_a_file_that_grows_is_compared_up_to_the_same_row(folder, command, monke
     left = command("compare", "my.csv", "--label", "class", "--models", "majority,no-change", "--json", "-")
     assert left.code == 0, left.err
     assert {entry["n_rows"] for entry in json.loads(left.out)["models"]} == {300}
+
+
+def write_frauds():
+    rows = (f"{(7 * t) % 11 + 5 * (t % 10 == 0)},{'fraud' if t % 10 == 0 else 'fine'}" for t in range(400))
+    Path("frauds.csv").write_text("\n".join(["amount,class", *rows]) + "\n", encoding="utf-8")
+
+
+FRAUDS = ("compare", "frauds.csv", "--label", "class", "--models", "sklearn-nb,amrc-linear,dwm")
+
+
+def test_classifiers_can_be_ranked_by_how_well_they_find_a_class(folder, command):
+    write_frauds()
+    left = command(*FRAUDS, "--by", "average-precision", "--json", "found.json")
+    assert (left.code, left.err) == (0, "")
+    lines = left.out.splitlines()
+    assert lines[0].rstrip() == "frauds: 400 rows, 2 classes, by average precision of fraud (larger is better)"
+    models = json.loads((folder / "found.json").read_text())["models"]
+    values = [entry["value"] for entry in models]
+    assert [(entry["by"], entry["larger_is_better"]) for entry in models] == [("average-precision", True)] * 3
+    assert values[:2] == sorted(values[:2], reverse=True)
+    assert [entry["value"] == entry["average_precision"] for entry in models] == [True] * 3
+    assert (models[2]["name"], models[2]["value"]) == ("dwm", None)  # it gives no probabilities
+    assert [entry["positive"] for entry in models] == ["fraud"] * 3
+    assert f"{values[0]:.4f}" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--positive", "frod"), "the positive class 'frod' never occurs; choose a label that does: 'fine', 'fraud'"),
+        (("--by", "recal"), "got 'recal'; did you mean recall?"),
+    ],
+)
+def test_an_unknown_class_or_measure_is_told_once(folder, command, options, message):
+    write_frauds()
+    left = command(*FRAUDS, *options)
+    assert left.code == 2
+    assert left.err.count(message) == 1
+    assert left.out == ""
+
+
+def test_a_measure_of_one_of_many_classes_asks_which_after_the_first_classifier(folder, command):
+    rows = (f"{t % 3},{'abc'[t % 3]}" for t in range(60))
+    Path("three.csv").write_text("\n".join(["x,class", *rows]) + "\n", encoding="utf-8")
+    left = command("compare", "three.csv", "--label", "class", "--models", "majority,no-change", "--by", "recall")
+    assert left.code == 2
+    assert "recall is about one class, and 3 occur; pass --positive with a label" in left.err
+    done = command(
+        "compare",
+        "three.csv",
+        "--label",
+        "class",
+        "--models",
+        "majority,no-change",
+        "--by",
+        "recall",
+        "--positive",
+        "b",
+    )
+    assert (done.code, done.err) == (0, "")
+    assert "by recall of b (larger is better)" in done.out

@@ -59,6 +59,21 @@ def test_figures_for_programs_are_those_of_an_evaluation(folder, command):
     assert record["command"].startswith("driftline run my.csv --label class")
 
 
+def test_the_figures_of_each_class_are_shown_and_one_can_be_chosen(folder, command):
+    left = command("run", "my.csv", *LINEAR, "--positive", "moving", "--json", "my.json")
+    record = json.loads((folder / "my.json").read_text())
+    shown = " ".join(left.out.split())
+    assert record["positive"] == "moving"
+    assert {each["label"] for each in record["per_class"]} == {"moving", "still"} == set(record["confusion"]["labels"])
+    for each in record["per_class"]:
+        assert f"{each['label']}: recall {each['recall']:.1%}, precision {each['precision']:.1%}" in shown
+    assert f"average precision {record['average_precision']:.3f}" in shown
+    assert "(of moving)" in shown
+    wrong = command("run", "my.csv", *LINEAR, "--positive", "up", "--quiet")
+    assert wrong.code == 2
+    assert "the positive class 'up' never occurs; choose a label that does: " in wrong.err
+
+
 def test_levels_are_followed_shown_and_kept_in_the_saved_model(folder, command):
     levels = ("--error", "0.2", "--coverage", "0.8", "--tolerated", "0.02")
     left = command("run", "my.csv", *LINEAR, *levels, "--json", "my.json", "--save", "my.driftline")

@@ -46,6 +46,8 @@ def assert_same(one, other):
     for ours, theirs in zip(one.windows(), other.windows(), strict=True):
         for name in WindowStats.__slots__:
             a, b = getattr(ours, name), getattr(theirs, name)
+            if name == "by_class":
+                continue  # see test_class_counts.py
             width = max(len(a), len(b)) if np.ndim(a) else 0
             a, b = (padded(x, width) if width else x for x in (a, b))
             assert np.allclose(a, b, rtol=1e-12, atol=1e-9, equal_nan=True), name

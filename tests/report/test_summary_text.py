@@ -217,7 +217,7 @@ def test_skipped_rows_and_missing_labels_come_last(skipped, unlearned, text):
 
 
 def ranked(name, behind, p):
-    return Comparison(name, 1.0, 0.2 + behind, behind, None, None, p)
+    return Comparison(name, 1.0, 0.2 + behind, behind, None, None, p, "error", 0.2 + behind, larger_is_better=False)
 
 
 @pytest.mark.parametrize(

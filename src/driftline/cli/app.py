@@ -9,6 +9,7 @@ from driftline.cli.options import (
     MAX_BYTES,
     READING,
     BadRows,
+    By,
     Categorical,
     CoverageLevel,
     Delay,
@@ -27,6 +28,7 @@ from driftline.cli.options import (
     Models,
     OnBadRow,
     Parameters,
+    Positive,
     Quiet,
     Report,
     Save,
@@ -91,6 +93,7 @@ def run(
     error: ErrorLevel = None,
     coverage: CoverageLevel = None,
     tolerated: ToleratedLevel = None,
+    positive: Positive = None,
     label_memory: LabelMemory = False,
     time: Time = None,
     ignore: Ignore = None,
@@ -128,6 +131,7 @@ def run(
         limit=limit,
         seed=seed,
         guarantees=chosen_guarantees(error, coverage, tolerated),
+        positive=positive,
         label_memory=label_memory,
         report=report,
         save=save,
@@ -147,6 +151,8 @@ def compare(
     error: ErrorLevel = None,
     coverage: CoverageLevel = None,
     tolerated: ToleratedLevel = None,
+    positive: Positive = None,
+    by: By = "error",
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
@@ -165,6 +171,8 @@ def compare(
     example:
 
     driftline compare my.csv --label class --models amrc,dwm,majority
+
+    driftline compare my.csv --label class --models amrc,dwm --by balanced-accuracy
     """
     from driftline.cli.compare import compare_models
     from driftline.cli.guarantees import chosen_guarantees
@@ -180,6 +188,8 @@ def compare(
         limit=limit,
         seed=seed,
         guarantees=chosen_guarantees(error, coverage, tolerated),
+        positive=positive,
+        by=by,
         report=report,
         json=json,
         quiet=quiet,

@@ -13,8 +13,9 @@ from driftline.cli.guarantees import create_model
 from driftline.cli.output import STDOUT, DataConsole, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
 from driftline.cli.source import ReadOptions, open_source, readable_again
-from driftline.errors import ConfigError, DriftlineError
+from driftline.errors import ConfigError, DriftlineError, PositiveLabelError
 from driftline.evaluation import Comparison, compare, evaluate
+from driftline.evaluation.metrics import METRICS, metric_named
 from driftline.evaluation.summary_table import label_hint
 from driftline.guarantees import Guarantees
 from driftline.report import ReportEntry
@@ -30,11 +31,14 @@ def compare_models(
     limit: int | None,
     seed: int,
     guarantees: Guarantees | None,
+    positive: str | None,
+    by: str,
     report: Path | None,
     json: Path | None,
     quiet: bool,
 ) -> None:
     """Run classifiers one after the other, print a comparison, and write the requested files."""
+    metric = metric_named(by)
     check_report(report)
     check_outputs([source], report=report, json=json)
     names = [name.strip() for name in models.split(",") if name.strip()]
@@ -49,10 +53,21 @@ def compare_models(
         for name, model in candidates.items():
             stream = open_source(place, reading)
             try:
-                run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, progress=not quiet)
+                run = evaluate(
+                    model,
+                    stream,
+                    delay=delay,
+                    limit=limit,
+                    guarantees=guarantees,
+                    positive=positive,
+                    progress=not quiet,
+                )
+            except PositiveLabelError:  # it concerns the stream, so that the others cannot succeed either
+                raise
             except DriftlineError as error:  # the other classifiers may succeed
                 failures.append(f"{name}: {error.for_command_line()}")
                 continue
+            metric.positive_class(run.timeline.support, positive)  # raises before the others run in vain
             interrupted = not run.finished
             if interrupted:
                 break
@@ -60,7 +75,7 @@ def compare_models(
             limit = run.summary.n_rows  # the same rows for all, even if the file grows
             check_classes(entries[-1], reading.label)
     if entries:
-        ranked = compare({entry.name: entry.timeline for entry in entries})
+        ranked = compare({entry.name: entry.timeline for entry in entries}, by, positive)
         try:
             write_outputs(entries, _record(entries, ranked, candidates), report, json)
         finally:
@@ -87,10 +102,16 @@ def _record(entries: Sequence[ReportEntry], ranked: Sequence[Comparison], candid
 def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
     console = DataConsole()
     summaries = {entry.name: entry.summary for entry in entries}
-    first = entries[0].summary
-    table = Table(title=f"{first.stream}: {first.n_rows:,} rows, {first.n_classes} classes", title_justify="left")
+    first, by = entries[0].summary, ranked[0].by
+    title = f"{first.stream}: {first.n_rows:,} rows, {first.n_classes} classes"
+    if by != "error":
+        metric = METRICS[by]
+        is_of_class = metric.classes in ("positive", "ranked") and first.positive is not None
+        title += f", by {metric.name}{f' of {first.positive}' if is_of_class else ''} ({metric.better})"
+    table = Table(title=title, title_justify="left")
     table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
-    for heading in ("rank", "model", "error", "behind the best", "p", "bound", "rows/s"):
+    measure = [] if by == "error" else [METRICS[by].name]
+    for heading in ("rank", "model", "error", *measure, "behind the best", "p", "bound", "rows/s"):
         table.add_column(heading, justify="left" if heading == "model" else "right", no_wrap=heading != "model")
     for place in ranked:
         summary = summaries[place.name]
@@ -98,6 +119,7 @@ def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
             f"{place.rank:g}",
             place.name,
             f"{place.error:.2%}",
+            *[_value(place) for _ in measure],
             _behind(place),
             "" if place.p is None else "<0.001" if place.p < 0.001 else f"{place.p:.3f}",
             "" if summary.mean_bound is None else format_mean_bound(summary),
@@ -109,8 +131,17 @@ def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
 
 
 def _behind(place: Comparison) -> str:
-    """Return the difference from the best error in percentage points, with its confidence interval if there is one."""
-    points = f"{100 * place.behind:+.2f}"
-    if place.low is None or place.high is None:
-        return points if place.behind else ""
-    return f"{points} [{100 * place.low:+.2f}, {100 * place.high:+.2f}]"
+    """Return how much worse than the best it is, in percentage points for shares, with the interval if there is one."""
+    if not place.behind and place.low is None:
+        return ""
+    factor, decimals = (100, 2) if METRICS[place.by].is_share else (1, 4)
+    behind, *interval = (
+        f"{factor * value:+.{decimals}f}" for value in (place.behind, place.low, place.high) if value is not None
+    )
+    return f"{behind} [{', '.join(interval)}]" if interval else behind
+
+
+def _value(place: Comparison) -> str:
+    if place.value is None:
+        return "–"
+    return f"{place.value:.2%}" if METRICS[place.by].is_share else f"{place.value:.4f}"

@@ -175,6 +175,25 @@ ToleratedLevel = Annotated[
         rich_help_panel=GUARANTEES,
     ),
 ]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        metavar="LABEL",
+        help="The class that precision, recall and the areas under curves are about. By default the rarer of two "
+        "classes.",
+        show_default=False,
+    ),
+]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="MEASURE",
+        help="What the ranking goes by: error, kappa, balanced-accuracy, g-mean, macro-f1, recall, precision, f1, "
+        "roc-auc, average-precision, log-loss or brier-score.",
+    ),
+]
 Report = Annotated[
     Path | None,
     typer.Option(

@@ -49,6 +49,7 @@ def run_stream(
     limit: int | None,
     seed: int,
     guarantees: Guarantees | None,
+    positive: str | None,
     label_memory: bool,
     report: Path | None,
     save: Path | None,
@@ -67,7 +68,9 @@ def run_stream(
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
-    run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, progress=not quiet)
+    run = evaluate(
+        model, stream, delay=delay, limit=limit, guarantees=guarantees, positive=positive, progress=not quiet
+    )
     entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)
     try:

@@ -1,6 +1,7 @@
 """Prequential evaluation: predict each row, record it, then learn its label."""
 
 from driftline.evaluation.changes import Change, Shift
+from driftline.evaluation.class_figures import ClassFigures, Confusion
 from driftline.evaluation.comparison import Comparison, compare
 from driftline.evaluation.delay import TimeDelay
 from driftline.evaluation.prequential import evaluate
@@ -13,7 +14,9 @@ from driftline.evaluation.window_stats import WindowStats
 
 __all__ = [
     "Change",
+    "ClassFigures",
     "Comparison",
+    "Confusion",
     "Evaluation",
     "ScaleChoice",
     "Shift",

@@ -1,23 +1,23 @@
 """Comparison of several classifiers on the same stream, with significance tests."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from functools import reduce
+from operator import add
+from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from driftline.errors import ConfigError
+from driftline.evaluation.class_counts import ClassCounts
+from driftline.evaluation.metrics import METRICS, Measured, Metric, metric_named
+from driftline.evaluation.significance import MIN_BATCHES, jackknife, student_test
 from driftline.evaluation.timeline import Timeline
-from driftline.types import Labels, Vector
+from driftline.types import Indices, Vector
 
 MAX_BATCHES = 40
 """Number of batches that a stream is cut into; few, so that mistakes in different batches are hardly correlated."""
-MIN_BATCHES = 10
-"""Number of batches from which on differences are tested."""
-
-K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +29,70 @@ class Comparison:
     name
         Name of the classifier.
     rank
-        1 for the smallest error; equal errors get the mean of their ranks.
+        1 for the best value; equal values get the mean of their ranks.
     error
         Share of wrong predictions.
     behind
-        Its error minus the smallest error.
+        By how much the value that classifiers are ranked by is worse than the best one.
     low, high
         Confidence interval of that difference, at 95 % for all pairs of classifiers together; None for the best
-        classifier, and if the stream is too short.
+        classifier, if the stream is too short, and if a class that the measure is about occurs in fewer than ten
+        batches.
     p
-        The p-value: the probability of a difference at least as large if both classifiers had the same error. It is
-        corrected for the number of pairs (Holm), because the best is known only afterwards. None as above.
+        The p-value: the probability of a difference at least as large if both classifiers were equally good, multiplied
+        by the number of pairs (Bonferroni), because the best is known only afterwards. It is below 0.05 if and only if
+        the interval does not contain 0. None as above.
+    by, value
+        The measure by which classifiers are ranked, and its value, which is the error by default. It is None if it is
+        undefined, such as the log loss of a classifier without probabilities; such classifiers are last.
+    larger_is_better
+        Whether a larger value is better.
     """
 
     name: str
     rank: float
     error: float
-    behind: float
+    behind: float | None
     low: float | None
     high: float | None
     p: float | None
+    by: str
+    value: float | None
+    larger_is_better: bool
 
 
-def compare(timelines: Mapping[str, Timeline]) -> list[Comparison]:
-    """Rank classifiers by their errors on the same rows, and compare each with the best.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """A classifier's values of the measure: of all rows, and of all but those of each batch. Smaller is better."""
+
+    name: str
+    error: float
+    value: float
+    loss: float
+    losses_without: Vector
+
+
+def compare(timelines: Mapping[str, Timeline], by: str = "error", positive: Any = None) -> list[Comparison]:
+    """Rank classifiers by a measure of their predictions on the same rows, and compare each with the best.
 
     Errors on neighbouring rows are correlated, so that single rows are not independent trials. The stream is cut into
-    up to 40 batches, and Student's test is applied to the differences between two classifiers, batch by batch. If
-    neighbouring batches are correlated, the number of batches is reduced accordingly. On a stream in which each
-    classifier is ahead only once or twice, for a long time, no test can tell which is better.
+    up to 40 batches. The difference between two classifiers is computed for all rows, and again without the rows of
+    each batch in turn; how much it changes says what the batch contributes (the jackknife). Student's test is applied
+    to these contributions, which for the error are the differences batch by batch. Measures of a class are thus never
+    computed from a batch alone, which may have no row of it. If the contributions of neighbouring batches are
+    correlated, the number of batches is reduced accordingly. On a stream in which each classifier is ahead only once
+    or twice, for a long time, no test can tell which is better.
 
     Parameters
     ----------
     timelines : mapping of str to Timeline
         The timelines of their evaluations, by name.
+    by : str, default="error"
+        The measure: error, kappa, balanced-accuracy, g-mean, macro-f1, recall, precision, f1, roc-auc,
+        average-precision, log-loss or brier-score, as in `Summary`.
+    positive : label, optional
+        The class that recall, precision, f1, roc-auc and average-precision are about, or its text. By default the rarer
+        of two classes. With more classes, roc-auc and average-precision are means over all classes by default.
 
     Returns
     -------
@@ -76,78 +106,74 @@ def compare(timelines: Mapping[str, Timeline]) -> list[Comparison]:
     >>> from driftline.streams import ArrayStream, RotatingGaussians
     >>> stream = ArrayStream(*RotatingGaussians().sample(1000, seed=0))
     >>> names = ("majority", "dwm")
-    >>> best, other = compare({name: evaluate(create(name), stream, progress=False).timeline for name in names})
+    >>> timelines = {name: evaluate(create(name), stream, progress=False).timeline for name in names}
+    >>> best, other = compare(timelines)
     >>> best.name, other.p < 0.001
     ('dwm', True)
+    >>> [place.name for place in compare(timelines, by="balanced-accuracy")]
+    ['dwm', 'majority']
     """
+    metric = metric_named(by)
     if len({timeline.n_rows for timeline in timelines.values()}) != 1:
         raise ConfigError("timelines must have the same rows; run all classifiers to the end of the same stream")
-    errors = {name: _errors(timeline) for name, timeline in timelines.items()}
-    lengths = np.array([window.n_rows for window in next(iter(timelines.values())).windows(MAX_BATCHES)])
-    means = {name: float(each @ lengths / lengths.sum()) for name, each in errors.items()}
-    order = sorted(means, key=lambda name: means[name])
-    pairs = [(better, worse) for k, better in enumerate(order) for worse in order[k + 1 :]]
-    tests = {(a, b): _test(errors[b] - errors[a], lengths, len(pairs)) for a, b in pairs}
-    corrected = _holm({pair: test.p for pair, test in tests.items() if test is not None})
-    return [
-        Comparison(
-            name,
-            rank=float(np.mean([k for k, other in enumerate(order, 1) if means[other] == means[name]])),
-            error=means[name],
-            behind=means[name] - means[order[0]],
-            low=None if (test := tests.get((order[0], name))) is None else test.low,
-            high=None if test is None else test.high,
-            p=corrected.get((order[0], name)),
-        )
-        for name in order
-    ]
+    first = next(iter(timelines.values()))
+    label = metric.positive_class(first.support, positive)
+    candidates = [_candidate(name, timeline, metric, label) for name, timeline in timelines.items()]
+    candidates.sort(key=lambda candidate: (np.isnan(candidate.loss), candidate.loss))
+    lengths = _lengths(first) if _can_be_tested(first, metric, label) else None
+    n_pairs = math.comb(sum(not np.isnan(each.loss) for each in candidates), 2)
+    return [_place(each, candidates, by, lengths, n_pairs) for each in candidates]
 
 
-def _errors(timeline: Timeline) -> Vector:
-    return np.array([window.error for window in timeline.windows(MAX_BATCHES)])
+def _candidate(name: str, timeline: Timeline, metric: Metric, label: Any) -> _Candidate:
+    batches = [timeline.measured(window, label) for window in timeline.windows(MAX_BATCHES)]
+    total: ClassCounts = reduce(add, [batch.counts for batch in batches])
+    positive, is_tie = batches[0].positive, batches[0].is_tie
+    rest = [Measured(total - batch.counts, positive, is_tie) for batch in batches] if len(batches) > 1 else []
+    value = metric.value(Measured(total, positive, is_tie))
+    sign = -1.0 if metric.larger_is_better else 1.0
+    return _Candidate(
+        name,
+        METRICS["error"].value(Measured(total, positive, is_tie)),
+        value,
+        sign * value,
+        sign * np.array([metric.value(measured) for measured in rest]),
+    )
 
 
-class _Test(NamedTuple):
-    low: float
-    high: float
-    p: float
+def _lengths(timeline: Timeline) -> Indices:
+    return np.array([window.n_rows for window in timeline.windows(MAX_BATCHES)])
 
 
-def _test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
-    """Test whether the mean difference is 0; None with too few batches, or if only the last, short one differs.
-
-    If batches are correlated as in an autoregression with the correlation r of neighbours, n of them are worth
-    n(1 - r)/(1 + r) independent ones.
-    """
-    whole = differences[lengths == lengths[0]]
-    n = len(whole)
-    if n < MIN_BATCHES:
-        return None
-    mean, spread = float(differences @ lengths / lengths.sum()), float(whole.std(ddof=1))
-    if spread == 0.0:
-        agrees = math.isclose(mean, whole[0], rel_tol=1e-9, abs_tol=1e-12)
-        return _Test(mean, mean, 1.0 if mean == 0.0 else 0.0) if agrees else None
-    centred = whole - whole.mean()
-    # The estimate of a correlation from n values is too small by about (1 + 3r)/n.
-    r = float(centred[1:] @ centred[:-1] / (centred @ centred))
-    r = min(max(r + (1.0 + 3.0 * max(r, 0.0)) / n, 0.0), 0.9)
-    worth = max(n * (1.0 - r) / (1.0 + r), 2.0)
-    error = float(spread / np.sqrt(worth))
-    reach = float(student.isf(0.025 / n_pairs, worth - 1.0)) * error
-    return _Test(mean - reach, mean + reach, float(2.0 * student.sf(abs(mean) / error, worth - 1.0)))
+def _can_be_tested(timeline: Timeline, metric: Metric, label: Any) -> bool:
+    """Return whether each class that the measure is about occurs in enough batches of equal length."""
+    windows = timeline.windows(MAX_BATCHES)
+    counts = timeline.class_counts(windows)[_lengths(timeline) == windows[0].n_rows]
+    positive = None if label is None else timeline.classes.index(label)
+    needed = metric.needed_classes(positive, counts.sum(axis=0))
+    return len(counts) >= MIN_BATCHES and all(np.count_nonzero(counts[:, k]) >= MIN_BATCHES for k in needed)
 
 
-def _holm(values: Mapping[K, float]) -> dict[K, float]:
-    """Return p-values corrected for their number by Holm's method.
-
-    Examples
-    --------
-    >>> _holm({"a": 0.01, "b": 0.04, "c": 0.03})
-    {'a': 0.03, 'c': 0.06, 'b': 0.06}
-    """
-    corrected: dict[K, float] = {}
-    largest = 0.0
-    for k, (name, p) in enumerate(sorted(values.items(), key=lambda entry: entry[1])):
-        largest = max(largest, min(1.0, (len(values) - k) * p))
-        corrected[name] = largest
-    return corrected
+def _place(
+    each: _Candidate, candidates: Sequence[_Candidate], by: str, lengths: Indices | None, n_pairs: int
+) -> Comparison:
+    best = candidates[0]
+    test = None
+    if lengths is not None and each is not best:
+        difference = each.loss - best.loss
+        without = each.losses_without - best.losses_without
+        test = student_test(difference, jackknife(difference, without, lengths), lengths, n_pairs)
+    is_defined = not np.isnan(each.value)
+    ranks = [k for k, other in enumerate(candidates, 1) if np.array_equal(other.loss, each.loss, equal_nan=True)]
+    return Comparison(
+        each.name,
+        rank=float(np.mean(ranks)),
+        error=each.error,
+        behind=each.loss - best.loss if is_defined else None,
+        low=None if test is None else test.low,
+        high=None if test is None else test.high,
+        p=None if test is None else test.p,
+        by=by,
+        value=each.value if is_defined else None,
+        larger_is_better=METRICS[by].larger_is_better,
+    )

@@ -158,7 +158,7 @@ class EvaluationRun:
         if self._records is not None:
             self._records.add(rows, predictions, waiting, stated, baselines)
         self._state.totals.add(rows.labels, predictions)
-        self._state.timeline.add(rows, predictions, stated)
+        self._state.timeline.add(rows, predictions, stated, self._classifier.classes)
         if self._state.n_rows % ALARM_CHECK_ROWS == 0:
             self._state.guarantees.note_alarm(self._state.model, stream.columns)
         self._state.last_row_digest = digest_of(rows, n - 1)

@@ -15,11 +15,13 @@ import numpy as np
 
 from driftline import __version__
 from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.evaluation.class_figures import class_summary
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import PendingLabels, TimeDelay, label_schedule
 from driftline.evaluation.evaluation_run import EvaluationRun, EvaluationState
 from driftline.evaluation.guarantee_record import GuaranteeRecord
 from driftline.evaluation.label_baselines import LabelBaselines
+from driftline.evaluation.metrics import positive_label
 from driftline.evaluation.model_adapters import ObservingClassifier, adapt_model, needs_classes
 from driftline.evaluation.records import list_record_files
 from driftline.evaluation.result import Evaluation
@@ -45,6 +47,7 @@ def evaluate(
     delta: float = 0.05,
     time_unit: float | None = None,
     guarantees: Guarantees | None = None,
+    positive: Any = None,
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -77,6 +80,10 @@ def evaluate(
         The levels at which the summary says what could be answered, which sets cover the labels, and when the error
         rose, from the predictions of any classifier. They concern the labels that were predicted, also if a rule draws
         them at random. By default those of the model, if it has some, else `Guarantees()`.
+    positive : label, optional
+        The class that the areas under curves in the summary are about, or its text. By default the rarer of two
+        classes, and all classes in turn if there are more. A label that does not occur is an error at the end of the
+        run, unless the run was interrupted before.
     progress : bool, default=True
         Whether to show a progress bar on the standard error, or below the cell of a notebook.
     checkpoint : path-like, optional
@@ -142,7 +149,7 @@ def evaluate(
             raise KeyboardInterrupt
         if state.n_rows == 0:
             raise DataError(f"{stream.name} has no rows to evaluate on")
-        summary = _summary(state, stream, delta)
+        summary = _summary(state, stream, delta, positive, finished=finished)
         state.timeline.alarms = list(summary.alarms)
         if folder is not None:
             with replacing(folder / "summary.json") as file:
@@ -206,8 +213,10 @@ def _resumed_state(
     return state
 
 
-def _summary(state: EvaluationState, stream: Stream, delta: float) -> Summary:
+def _summary(state: EvaluationState, stream: Stream, delta: float, positive: Any, *, finished: bool) -> Summary:
     """Return the figures of the rows so far."""
+    timeline = state.timeline
+    label = positive_label(timeline.support, positive, must_occur=finished)
     summary = state.totals.summary(
         stream.name,
         type(state.model).__name__,
@@ -219,6 +228,8 @@ def _summary(state: EvaluationState, stream: Stream, delta: float) -> Summary:
     return replace(
         summary,
         **state.guarantees.figures(state.model, stream.columns),
+        **class_summary(timeline.measured(timeline.windows(1)[0], label), timeline.classes),
+        positive=label,
         last_label_error=state.baselines.last_mistakes / state.n_rows,
         majority_so_far_error=state.baselines.majority_mistakes / state.n_rows,
         label_memory=getattr(state.model, "label_memory", None),

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from driftline.core.bounds import ROUNDING, MistakeBound, is_informative
+from driftline.evaluation.class_counts import row_losses
+from driftline.evaluation.class_figures import ClassFigures, Confusion, confusion
 from driftline.evaluation.summary_table import label_hint, summary_html, summary_table
 from driftline.guarantees import Alarm
 from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
@@ -69,6 +71,25 @@ class Summary:
         The times at which the error had risen, or exceeded the tolerated level, and their number; at most 1,000 are
         listed. Their rows are counted in the order in which labels arrive, so that with late labels an alarm was
         raised later than its row. Raised alarms are noted, and armed again, every 500 rows.
+    positive
+        The label of the positive class: the rarer of two classes, or the one that was chosen. None with more than two
+        classes, unless one was chosen.
+    per_class : tuple of ClassFigures
+        Precision, recall, F1 and number of rows of each class that occurred, in the order of their first rows.
+    confusion : Confusion or None
+        Numbers of rows by label and predicted label; None with more than 100 labels.
+    balanced_accuracy, g_mean, macro_f1
+        The mean and the geometric mean of the recalls of all classes, and the mean of their F1.
+    log_loss, brier_score
+        The means of ``-log p_y``, where a probability below 1e-15 counts as 1e-15, and of ``Σ_k (p_k - [k = y])²``,
+        for probabilities p and label y. The Brier score lies between 0 and 2: with two classes it is twice the mean
+        squared error of the probability of one class. A label whose class the classifier did not know has p_y = 0.
+    roc_auc, average_precision
+        Area under the ROC curve, and under the precision-recall curve, of the probability of the positive class;
+        without a positive class, the means over all classes, each against the others.
+    roc_auc_error, average_precision_error
+        How far these can be, at most, from the figures of all probabilities, because only their numbers in bins are
+        kept. The bins are uniform in log-odds, up to 1024 for a class.
     """
 
     stream: str
@@ -112,6 +133,18 @@ class Summary:
     last_label_error: float | None = None
     majority_so_far_error: float | None = None
     label_memory: bool | None = None
+    positive: Any = None
+    per_class: tuple[ClassFigures, ...] = ()
+    confusion: Confusion | None = None
+    balanced_accuracy: float | None = None
+    g_mean: float | None = None
+    macro_f1: float | None = None
+    log_loss: float | None = None
+    brier_score: float | None = None
+    roc_auc: float | None = None
+    roc_auc_error: float | None = None
+    average_precision: float | None = None
+    average_precision_error: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures by name, ready for JSON.
@@ -149,13 +182,13 @@ class RunningTotals:
     window: int
     n_rows: int = 0
     mistakes: int = 0
-    labels: Counter[Any] = field(default_factory=Counter)
-    predicted: Counter[Any] = field(default_factory=Counter)
+    pairs: Counter[tuple[Any, Any]] = field(default_factory=Counter)
+    """Numbers of rows by label and prediction."""
     label_changes: int = 0
     last_label: Any = None
     statuses: Counter[str] = field(default_factory=Counter)
-    sums: Vector = field(default_factory=lambda: np.zeros(5))
-    """Expected mistakes, bounds, charges, seconds of predicting and of learning."""
+    sums: Vector = field(default_factory=lambda: np.zeros(7))
+    """Expected mistakes, bounds, charges, seconds of predicting and of learning, log losses, squared errors."""
     open_window: Vector = field(default_factory=lambda: np.zeros(3))
     """Mistakes, expected mistakes and bounds of the window that is not full yet."""
     n_windows: int = 0
@@ -174,10 +207,10 @@ class RunningTotals:
         self.last_label = truth[-1]
         self.n_rows += len(truth)
         self.mistakes += int(np.count_nonzero(wrong))
-        self.labels.update(truth)
-        self.predicted.update(predictions.predicted.tolist())
+        self.pairs.update(zip(truth, predictions.predicted.tolist(), strict=True))
         self.statuses.update(str(status) for status in predictions.statuses.tolist() if status is not None)
-        columns = expected, bounds, predictions.total_charges, predictions.predict_seconds, predictions.learn_seconds
+        seconds = predictions.predict_seconds, predictions.learn_seconds
+        columns = expected, bounds, predictions.total_charges, *seconds, *row_losses(predictions)
         self.sums = _added(self.sums, np.column_stack(columns))
 
     def _add_to_windows(self, rows: Matrix) -> None:
@@ -203,8 +236,9 @@ class RunningTotals:
     ) -> Summary:
         """Return the figures."""
         n, error = self.n_rows, self.error
-        expected, bounds, charges, predicting, learning = self.sums.tolist()
+        expected, bounds, charges, predicting, learning, log_loss, squared = self.sums.tolist()
         no_change = self.label_changes / (n - 1) if n > 1 else None
+        labels, predicted = self._marginals()
         has_bound = not np.isnan(bounds)
         has_windows = has_bound and self.n_windows > 0
         mistake_bound = MistakeBound(n_steps=n, total_bound=charges, total_loss=expected)
@@ -213,12 +247,12 @@ class RunningTotals:
             stream=stream,
             model=model,
             n_rows=n,
-            n_classes=len(self.labels),
+            n_classes=len(labels),
             error=error,
             expected_error=none_if_nan(expected / n),
-            majority_error=1.0 - max(self.labels.values()) / n,
+            majority_error=1.0 - max(labels.values()) / n,
             no_change_error=no_change,
-            kappa=self._kappa(),
+            kappa=self._kappa(labels, predicted),
             kappa_no_change=None if not no_change else 1.0 - error / no_change,
             mean_bound=none_if_nan(bounds / n),
             bound_statuses=dict(self.statuses),
@@ -236,11 +270,22 @@ class RunningTotals:
             predict_seconds=predicting,
             learn_seconds=learning,
             rows_per_second=n / max(self.seconds, 1e-9),
+            confusion=confusion(self.pairs),
+            log_loss=none_if_nan(log_loss / n),
+            brier_score=none_if_nan(squared / n),
         )
 
-    def _kappa(self) -> float | None:
+    def _marginals(self) -> tuple[Counter[Any], Counter[Any]]:
+        """Return how often each label occurred, and how often each was predicted."""
+        labels, predicted = Counter[Any](), Counter[Any]()
+        for (label, prediction), count in self.pairs.items():
+            labels[label] += count
+            predicted[prediction] += count
+        return labels, predicted
+
+    def _kappa(self, labels: Counter[Any], predicted: Counter[Any]) -> float | None:
         n = self.n_rows
-        by_chance = sum(count * self.predicted[label] for label, count in self.labels.items()) / n**2
+        by_chance = sum(count * predicted[label] for label, count in labels.items()) / n**2
         return None if by_chance == 1.0 else (1.0 - self.error - by_chance) / (1.0 - by_chance)
 
 

@@ -1,20 +1,25 @@
 """The figures of an evaluation as a table of text."""
 
 from collections.abc import Sequence
-from math import isnan
+from math import ceil, isnan
 from typing import TYPE_CHECKING, Any
 
 from driftline.utils.html import titled_table
+from driftline.utils.terminal import visible
 
 if TYPE_CHECKING:
     from driftline.evaluation.summary import Summary
+
+MAX_SHOWN_CLASSES = 3
+"""Largest number of classes that are listed."""
 
 
 def summary_table(summary: "Summary") -> str:
     """Return the figures of a summary in lines, as text."""
     lines = summary_lines(summary)
     width = max(map(len, lines))
-    body = "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
+    new_line = "\n" + " " * (width + 4)
+    body = "\n".join(f"  {name:<{width}}  " + text.replace("\n", new_line) for name, text in lines.items())
     return f"{summary.model} on {summary.stream}\n{body}"
 
 
@@ -32,6 +37,7 @@ def summary_lines(summary: "Summary") -> dict[str, str]:
         "error": f"{_percent(s.error)}{_limits(s)}   (majority {_percent(s.majority_error)}, "
         f"no change {_percent(s.no_change_error)})",
         **_guarantee_lines(s),
+        **_class_lines(s),
         "kappa": "–" if s.kappa is None else f"{s.kappa:.3f}   (against no change {_decimals(s.kappa_no_change)})",
         "randomised rule": f"error {_percent(s.expected_error)}, {_mean_bound(s)}",
         "above the bound": f"{_percent(s.windows_above_bound)} of windows of {s.window} rows",
@@ -95,6 +101,40 @@ def _guarantee_lines(s: "Summary") -> dict[str, str]:
             f"{which} row {last.raised_at:,}: error {_percent(last.error)} since about row {last.since:,}{before}"
         )
     return lines
+
+
+def _class_lines(s: "Summary") -> dict[str, str]:
+    """Return the lines about classes, of many the worst three by recall; none if there is only one class."""
+    if len(s.per_class) < 2:
+        return {}
+    worst = sorted(s.per_class, key=lambda figures: (figures.recall, figures.support))
+    n_shown = min(len(worst), MAX_SHOWN_CLASSES)
+    texts = [
+        f"{visible(str(each.label))}: recall {_percent(each.recall)}, precision {_percent(each.precision)}, "
+        f"F1 {_percent(each.f1)}, {each.support:,} rows"
+        for each in worst[:n_shown]
+    ]
+    if n_shown < len(worst):
+        others = "other class has" if len(worst) == n_shown + 1 else "other classes have"
+        texts.append(f"{len(worst) - n_shown} {others} a recall of {_percent(worst[n_shown].recall)} or more")
+    lines = {
+        "classes": "\n".join(texts),
+        "all classes": f"balanced accuracy {_percent(s.balanced_accuracy)}, G-mean {_percent(s.g_mean)}, "
+        f"macro F1 {_percent(s.macro_f1)}",
+    }
+    if s.average_precision is not None and s.roc_auc is not None:
+        which = "mean of all classes" if s.positive is None else f"of {visible(str(s.positive))}"
+        lines["ranking"] = (
+            f"average precision {s.average_precision:.3f}{_rounded_up(s.average_precision_error)}, "
+            f"area under ROC {s.roc_auc:.3f}{_rounded_up(s.roc_auc_error)}   ({which})"
+        )
+    if s.log_loss is not None:
+        lines["probabilities"] = f"log loss {s.log_loss:.3f}, Brier score {_decimals(s.brier_score)}"
+    return lines
+
+
+def _rounded_up(error: float | None) -> str:
+    return f" ± {ceil(1000 * error) / 1000:.3f}" if error else ""
 
 
 def _mean_bound(s: "Summary") -> str:

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from driftline.evaluation.changes import Change, ChangeSearch, search_changes
+from driftline.evaluation.class_counts import ClassCounter, ClassCounts
 from driftline.evaluation.guarantee_record import StatedRows
+from driftline.evaluation.metrics import Measured, metric_named, positive_label
 from driftline.evaluation.summary import counted_bounds, differ
 from driftline.evaluation.window_stats import SUMS, ColumnTotals, WindowStats, merge_windows, padded
 from driftline.guarantees import Alarm
@@ -22,13 +24,14 @@ N_BINS = 50
 """Number of bins for bounds between 0 and 1."""
 MAX_ROWS_AT_ONCE = 512
 """Rows that are added in one step, which limits the temporary memory."""
+NO_LABELS: LabelArray = np.empty(0)
 
 
 class Timeline:
     """An evaluation over time, as `evaluate` returns it.
 
     Windows are 16 rows long at first. Whenever there are 512, they are merged in pairs and windows are twice as long
-    from then on. The memory is therefore limited: usually a few megabytes, and at most 70 MB with many columns and
+    from then on. The memory is therefore limited: usually some ten megabytes, and at most 90 MB with many columns and
     classes.
 
     Parameters
@@ -76,10 +79,17 @@ class Timeline:
         self.alarms: list[Alarm] = []
         self.calibration_bins: Matrix = np.zeros((3, N_BINS))
         self._column_totals = ColumnTotals(len(self.columns))
+        self._class_counter = ClassCounter()
         self._windows: list[WindowStats] = []
         self._search: ChangeSearch | None = None
 
-    def add(self, block: Block, predictions: Predictions, stated: StatedRows | None = None) -> None:
+    def add(
+        self,
+        block: Block,
+        predictions: Predictions,
+        stated: StatedRows | None = None,
+        columns: LabelArray = NO_LABELS,
+    ) -> None:
         """Add rows that were predicted.
 
         Parameters
@@ -90,6 +100,8 @@ class Timeline:
             The predictions of the classifier for these rows.
         stated : StatedRows, optional
             What was said of these rows; by default nothing.
+        columns : ndarray, optional
+            The classes that the columns of the probabilities belong to; by default none are known.
         """
         self._search = None
         stated = StatedRows.nothing(len(predictions)) if stated is None else stated
@@ -105,11 +117,13 @@ class Timeline:
         )
         if self.has_columns:
             self._column_totals.set_origin(block.rows)
+        by_class = self._class_counter.rows(block.labels, predictions, columns)
         done = 0
         while done < len(places):
             n, n_windows = self._next_rows(len(places) - done)
             part = slice(done, done + n)
-            self._append(self._sum(block.part(part), places[part], figures[part], n_windows))
+            counts = by_class.counts(part, n_windows)
+            self._append(self._sum(block.part(part), places[part], figures[part], counts))
             done += n
 
     def _places(self, labels: LabelArray) -> Labels:
@@ -138,8 +152,9 @@ class Timeline:
         n_windows = min(n // length, MAX_WINDOWS - len(self._windows))
         return n_windows * length, n_windows
 
-    def _sum(self, block: Block, places: Labels, figures: Matrix, n_windows: int) -> list[WindowStats]:
-        """Return the sums over rows that make up some windows of equal length."""
+    def _sum(self, block: Block, places: Labels, figures: Matrix, by_class: list[ClassCounts]) -> list[WindowStats]:
+        """Return the sums over rows that make up windows of equal length, of which the counts by class are given."""
+        n_windows = len(by_class)
         n, c = len(places) // n_windows, len(self.classes)
         members = np.equal.outer(np.arange(c), places).astype(np.float64)
         by_window = members.reshape(c, n_windows, n).transpose(1, 0, 2)
@@ -161,6 +176,7 @@ class Timeline:
                 class_counts=counts[k],
                 column_sums=sums[k],
                 column_counts=known[k],
+                by_class=by_class[k],
                 **dict(zip(SUMS, totals[k], strict=True)),
             )
             for k in range(n_windows)
@@ -259,6 +275,65 @@ class Timeline:
             By window and class.
         """
         return np.array([padded(window.class_counts, len(self.classes)) for window in windows])
+
+    @property
+    def support(self) -> dict[Any, int]:
+        """The number of rows of each class that occurred, by label."""
+        if not self._windows:
+            return {}
+        return dict(zip(self.classes, map(int, self.class_counts(self.windows(1))[0]), strict=True))
+
+    def measured(self, window: WindowStats, positive: Any = None) -> Measured:
+        """Return the counts by class of a window; the classes of the timeline come first, in their order.
+
+        Parameters
+        ----------
+        window : WindowStats
+            A window of this timeline.
+        positive : label, optional
+            The positive class, which must have occurred.
+
+        Returns
+        -------
+        Measured
+            What the functions of `driftline.evaluation.metrics` compute their figures from.
+        """
+        counter = self._class_counter
+        order = [counter.classes[label] for label in dict.fromkeys([*self.classes, *counter.classes])]
+        counts = window.by_class.expanded(len(order), counter.n_bins).reordered(order)
+        return Measured(counts, None if positive is None else self.classes.index(positive), counter.is_tie[order])
+
+    def measure(self, by: str, windows: Sequence[WindowStats], positive: Any = None) -> Vector:
+        """Return a measure of each window.
+
+        Parameters
+        ----------
+        by : str
+            The name of the measure, as for `compare`, such as "recall" or "average-precision".
+        windows : sequence of WindowStats
+            Windows of this timeline.
+        positive : label, optional
+            The positive class; by default the rarer of two classes.
+
+        Returns
+        -------
+        ndarray of shape (n_windows,)
+            NaN where the measure is undefined, such as the recall in a window without rows of the positive class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from driftline.evaluation import evaluate
+        >>> from driftline.registry import create
+        >>> from driftline.streams import ArrayStream
+        >>> labels = np.array(["fine", "fraud", "fraud", "fine"] * 16)
+        >>> stream = ArrayStream(np.zeros((64, 1)), labels)
+        >>> timeline = evaluate(create("no-change"), stream, progress=False).timeline
+        >>> timeline.measure("recall", timeline.windows(2), positive="fraud")
+        array([0.5, 0.5])
+        """
+        metric, label = metric_named(by), positive_label(self.support, positive)
+        return np.array([metric.value(self.measured(window, label)) for window in windows])
 
     def changes(self, most: int = 5) -> list[Change]:
         """Return the rows at which the stream changed most. They are searched for once, at the first call.

@@ -7,6 +7,7 @@ from operator import add
 
 import numpy as np
 
+from driftline.evaluation.class_counts import ClassCounts
 from driftline.evaluation.summary import none_if_nan
 from driftline.types import Flags, Labels, Matrix, Vector
 
@@ -37,6 +38,8 @@ class WindowStats:
         Position of the first row in the stream, and the number of rows.
     end_time
         Time of the last row; NaN if the stream has no times.
+    by_class : ClassCounts
+        Rows, predictions and probabilities of each class; see `Timeline.measure`.
     mistakes
         Number of wrong predictions.
     expected_mistakes
@@ -58,6 +61,7 @@ class WindowStats:
     first: int
     n_rows: int
     end_time: float
+    by_class: ClassCounts
     mistakes: float
     expected_mistakes: float
     bounds: float
@@ -113,6 +117,7 @@ class WindowStats:
             self.first,
             self.n_rows + later.n_rows,
             later.end_time,
+            self.by_class + later.by_class,
             *(getattr(self, name) + getattr(later, name) for name in SUMS),
             *(padded(getattr(self, name), n_classes) + getattr(later, name) for name in CLASS_SUMS),
         )

@@ -14,6 +14,7 @@ from driftline.report.formatting import (
     visible_text,
 )
 from driftline.report.guarantee_text import guarantee_sentences
+from driftline.report.rare_class_text import rare_class_sentences
 from driftline.types import Status
 
 MAX_CHANGES = 5
@@ -32,7 +33,7 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
     Returns
     -------
     list of str
-        Three to ten sentences.
+        Three to eleven sentences.
 
     Examples
     --------
@@ -59,11 +60,12 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
     Returns
     -------
     list of str
-        Three to ten sentences.
+        Three to eleven sentences.
     """
     first = analysis.first
     sentences = [
         _error_sentence(first),
+        *rare_class_sentences(first.summary),
         *label_hint(first.summary, first.name),
         *guarantee_sentences(first.summary),
         *_bound_sentences(first),
@@ -191,7 +193,7 @@ def _ranking_sentence(analysis: Analysis) -> str:
 
 
 def _distance_text(other: Comparison, *, is_second: bool) -> str:
-    if other.behind == 0.0:
+    if not other.behind:
         return f"and {other.name} had the same error"
     name = f"{other.name} came second," if is_second else f"{other.name} was"
     if other.p is None:
