@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.core.columns import RunningColumns
+from driftline.core.costs import Costs
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.forest import n_bytes_of_forest
@@ -16,6 +17,7 @@ from driftline.ensemble.pending_rows import PendingRows
 from driftline.ensemble.plan import EnsemblePlan, SpacePlan
 from driftline.ensemble.space import Space
 from driftline.ensemble.tree_space import TreeSpace
+from driftline.guarantees.cost_rule import CostRule
 from driftline.guarantees.settings import checked_guarantees
 from driftline.guarantees.tracker import GuaranteeTracker
 
@@ -41,7 +43,11 @@ def assemble_ensemble(parameters: Mapping[str, Any], plan: EnsemblePlan, n_colum
     labels = LabelMembers() if parameters["label_memory"] else None
     pending = PendingRows(n_columns, n_members, guarantees, *expiry, N_PENDING if labels else 0)
     tracker = GuaranteeTracker(guarantees)
-    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"], plan, labels)
+    costs = parameters["costs"]
+    cost_rule = None if costs is None else CostRule(Costs(costs))
+    return EnsembleLearner(
+        columns, spaces, column_filters, pending, tracker, parameters["coverage"], plan, labels, cost_rule
+    )
 
 
 def n_bytes_of_ensemble(

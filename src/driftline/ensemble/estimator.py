@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.bounded_classifier import BoundedClassifier
+from driftline.core.costs import Costs, costs_from_json
 from driftline.core.features import FeatureMap, is_feature_map
 from driftline.core.state import independent_copy
 from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemble
@@ -80,6 +81,14 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         fewest mistakes is used: the mixture of the others, or one of these. All rows of a batch are predicted with the
         same last labels, those learned before the batch. So do not use it if rows are predicted far ahead of their
         labels, unless such labels still say something about the next.
+    costs : mapping, optional
+        `costs[true][predicted]` is the cost of predicting `predicted` where `true` is right, a number from 0 up. A
+        pair that is left out costs 1 if its labels differ and 0 if they are equal. `predict`, and `predicted` in the
+        results of `prequential`, `steps` and `assess`, are then the label with the smallest expected cost under
+        calibrated probabilities (`predict_calibrated_proba`), and not the most probable one. Nothing else depends on
+        costs: `predict_proba` is the same, bounds are on the error of the randomised rule, and `decide`,
+        `predict_set`, `predict_confidence`, `error_interval` and the alarm concern the most probable label. There
+        is no bound on the error of the labels chosen by cost, or on their cost.
     expire_after_labels : int, default=100000
         Number of labels after which an observed row is given up: if so many other labels have been learned since it
         was observed, its own no longer counts as late, but as that of a row that was not observed.
@@ -166,6 +175,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         guarantees: Guarantees | None = None,
         deterministic: bool = True,
         label_memory: bool = False,
+        costs: Mapping[Any, Mapping[Any, float]] | None = None,
         expire_after_labels: int = 100_000,
         expire_after_time: float | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -178,6 +188,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self.guarantees = guarantees
         self.deterministic = deterministic
         self.label_memory = label_memory
+        self.costs = costs
         self.expire_after_labels = expire_after_labels
         self.expire_after_time = expire_after_time
         self.random_state = random_state
@@ -224,8 +235,38 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
 
     def _replace_learner(self, learner: EnsembleLearner, **attributes: Any) -> None:  # type: ignore[override]
         classes = attributes.get("_classes", self._classes)
-        learner.tracker.name_classes(classes.labels)
+        learner.name_classes(classes.labels)
         super()._replace_learner(learner, **attributes)
+
+    def predict_calibrated_proba(self, X: Any) -> Matrix:
+        """Return calibrated probabilities of the classes, by which a model with costs chooses its labels.
+
+        `predict_proba` is the randomised rule h, which is often 0 or 1 where a label is only likely. Here h is
+        calibrated by the labels that arrived, each with the h of its row before the label was known. Use it where
+        costs differ from row to row, such as with amounts: choose the label with the smallest expected cost.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, columns in the order of `classes_`. How well they are calibrated is measured, not proved.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(costs={"fraud": {"fine": 50}}, features="linear").fit([[0.0], [1.0]], ["fine", "fraud"])
+        >>> model.predict_calibrated_proba([[0.0]]).shape
+        (1, 2)
+        """
+        model = self._current
+        rule = model._learner.cost_rule
+        if rule is None:
+            raise ConfigError("calibrated probabilities need costs; pass costs={} if all mistakes cost the same")
+        return rule.probabilities(model._learner.probabilities(model._read_columns(X)))
 
     # Bounds and members -------------------------------------------------------------------------------
 
@@ -320,7 +361,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         if position is None:
             return False
         self._access.is_stale = True  # before anything changes, because of interrupts
-        with defer_interrupt() if learner.is_reviewed_next else nullcontext():
+        with defer_interrupt() if learner.has_second_step else nullcontext():
             learner.learn(X.copy(), position, ONE_STEP)
         self._mark_changed()
         return True
@@ -511,6 +552,10 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         one_of("scaling", given["scaling"], ("running", "none"))
         checked_random_state(given["random_state"])
         checked_guarantees(given["guarantees"])
+        if given["costs"] is not None:
+            Costs(given["costs"])
+            if not given["deterministic"]:
+                raise ConfigError("costs need deterministic=True: a label that is drawn at random minimises no cost")
         time = given["expire_after_time"]
         return given | {
             "n_components": whole_number("n_components", given["n_components"], at_least=1),
@@ -526,13 +571,20 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
 
     def _plain_parameters(self) -> dict[str, Any]:
         plain = super()._plain_parameters()
-        guarantees = plain["guarantees"]
-        return plain | {"guarantees": None if guarantees is None else guarantees.to_json()}
+        guarantees, costs = plain["guarantees"], plain["costs"]
+        return plain | {
+            "guarantees": None if guarantees is None else guarantees.to_json(),
+            "costs": None if costs is None else Costs(costs).to_json(),
+        }
 
     @classmethod
     def _parameters_from_plain(cls, plain: dict[str, Any]) -> dict[str, Any]:
         guarantees = plain.get("guarantees")  # files of versions 1 and 2 have none
-        return plain | {"guarantees": None if guarantees is None else Guarantees.from_json(guarantees)}
+        costs = plain.get("costs")
+        return plain | {
+            "guarantees": None if guarantees is None else Guarantees.from_json(guarantees),
+            "costs": None if costs is None else costs_from_json(costs),
+        }
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> EnsembleLearner:
         n_columns = rows.shape[1]

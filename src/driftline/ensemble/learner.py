@@ -13,11 +13,12 @@ from driftline.core.schema import Schema, nested_schema, probabilities, whole_nu
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.label_members import LabelMembers
-from driftline.ensemble.learned_rows import Learned, guessing_error, predictions_of
+from driftline.ensemble.learned_rows import NO_CHOICE, Learned, guessing_error, predictions_of
 from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.plan import EnsemblePlan
 from driftline.ensemble.space import Space
+from driftline.guarantees.cost_rule import CostRule
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.ensemble import learn_rows, predict_rows
@@ -34,7 +35,8 @@ class EnsembleLearner:
     """The learner of `AMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
-              (with label memory, h(·|x) and the last labels ─ choice ▶ the probabilities that are used)
+              (with label memory, h(·|x) and the last labels ─ choice ▶ the probabilities that are used;
+              with costs, h(·|x) ─ calibration, costs ▶ the label that is predicted)
     learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound, guarantees
 
     Parameters
@@ -55,6 +57,8 @@ class EnsembleLearner:
         The plan of the ensemble.
     labels : LabelMembers or None, default=None
         The members that know the last labels; None if there are none.
+    cost_rule : CostRule or None, default=None
+        What predicts labels by their costs; None if the most probable label is predicted.
     """
 
     def __init__(
@@ -67,10 +71,12 @@ class EnsembleLearner:
         coverage: float,
         plan: EnsemblePlan,
         labels: LabelMembers | None = None,
+        cost_rule: CostRule | None = None,
     ) -> None:
         self._plan = plan
         self._columns = columns
         self.labels = labels
+        self.cost_rule = cost_rule
         self.column_filters = column_filters
         self.spaces = spaces
         self.mistake_bound = MistakeBound()
@@ -161,6 +167,7 @@ class EnsembleLearner:
             tracker=self.tracker.copy(),
             weights=self.weights.copy(),
             labels=None if self.labels is None else self.labels.snapshot(),
+            cost_rule=None if self.cost_rule is None else self.cost_rule.snapshot(),
         )
 
     def add_classes(self, n: int) -> None:
@@ -172,8 +179,16 @@ class EnsembleLearner:
         self.column_filters.add_classes(n)
         if self.labels is not None:
             self.labels.add_classes(n)
+        if self.cost_rule is not None:
+            self.cost_rule.add_classes(n)
         for space in self.spaces:
             space.add_classes(n)
+
+    def name_classes(self, labels: LabelArray) -> None:
+        """Set the labels of the classes, for levels and costs that differ between labels."""
+        self.tracker.name_classes(labels)
+        if self.cost_rule is not None:
+            self.cost_rule.name_classes(labels)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, whose values are missing in the rows so far."""
@@ -204,7 +219,8 @@ class EnsembleLearner:
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
-        return largest_entries(self.probabilities(X))
+        h = self.probabilities(X)
+        return largest_entries(h) if self.cost_rule is None else self.cost_rule.choose(h)
 
     def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
         """Return a record of the predictions for raw rows and of their labels; changes nothing."""
@@ -216,7 +232,8 @@ class EnsembleLearner:
         """Return what `learn` would return of rows, if it were asked about each of them now."""
         n = len(X)
         h = self.probabilities(X) if self.n_classes else np.zeros((n, 0))
-        return Learned(labels, h, np.full(n, self.error_bound), np.full(n, self.rate_bound))
+        chosen = NO_CHOICE if self.cost_rule is None else self.cost_rule.choose(h)
+        return Learned(labels, h, np.full(n, self.error_bound), np.full(n, self.rate_bound), chosen)
 
     def predict_then_learn(
         self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
@@ -275,9 +292,10 @@ class EnsembleLearner:
         return not self._has_custom_features and self.labels is None and not len(self._pending)
 
     @property
-    def is_reviewed_next(self) -> bool:
-        """Whether members are reviewed after the next row, which is a second step, before which Ctrl-C could come."""
-        return self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
+    def has_second_step(self) -> bool:
+        """Whether the call that learns the next row is followed by a second step, before which Ctrl-C could come."""
+        is_reviewed_next = self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
+        return is_reviewed_next or self.cost_rule is not None
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
         """Learn rows that were not observed."""
@@ -288,8 +306,12 @@ class EnsembleLearner:
         else:
             features = self._flat_features(X, columns.prepare(X) if is_single else columns.update(X))
         self._columns, self._asked = columns, None
-        _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
-        return Learned(labels, *learned)
+        _, h, bounds, rates = self._learn_rows(X, labels, elapsed, features, is_single, True)
+        return Learned(labels, h, bounds, rates, self._choose_then_learn(h, labels))
+
+    def _choose_then_learn(self, h: Matrix, labels: Labels) -> Labels:
+        """Return the choices of the rule with costs, which learns the labels; none if there are no costs."""
+        return NO_CHOICE if self.cost_rule is None else self.cost_rule.choose_then_learn(h, labels)
 
     def _learn_rows(
         self,
@@ -348,7 +370,8 @@ class EnsembleLearner:
         prediction: it changes none of them, and its own bounds are 1.
         """
         n = len(labels)
-        learned = Learned(labels, np.empty((n, self.n_classes)), np.ones(n), np.ones(n))
+        chosen = NO_CHOICE if self.cost_rule is None else np.zeros(n, np.int64)
+        learned = Learned(labels, np.empty((n, self.n_classes)), np.ones(n), np.ones(n), chosen)
         for part, row in matches.parts():
             h, bounds, rates = learned.h[part], learned.bounds[part], learned.rates[part]
             if row is None:
@@ -367,6 +390,8 @@ class EnsembleLearner:
                 self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self._plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
+            if self.cost_rule is not None:
+                chosen[part] = self.cost_rule.choose_then_learn(h, labels[part])
             losses = 1.0 - label_entries(h, labels[part])
             bounds[:], rates[:] = self.calibration.update(losses, self.n_classes)
         self.mistake_bound.add_steps(learned.rates, 1.0 - label_entries(learned.h, labels))
@@ -512,6 +537,7 @@ class EnsembleLearner:
         """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
         labels: dict[str, SavedPart] = {} if self.labels is None else {"labels": self.labels}
+        costs: dict[str, SavedPart] = {} if self.cost_rule is None else {"cost_rule": self.cost_rule}
         return {
             "columns": self._columns,
             "mistake_bound": self.mistake_bound,
@@ -520,6 +546,7 @@ class EnsembleLearner:
             "pending": self._pending,
             "drift": self.column_filters,
             **labels,
+            **costs,
             **spaces,
         }
 
