@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -16,6 +16,7 @@ import numpy as np
 from driftline import __version__
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.clock import Clock
+from driftline.evaluation.cost_record import CostRecord
 from driftline.evaluation.delay import PendingLabels, TimeDelay, label_schedule
 from driftline.evaluation.evaluation_run import EvaluationRun, EvaluationState
 from driftline.evaluation.guarantee_record import GuaranteeRecord
@@ -69,6 +70,7 @@ def evaluate(
     delta: float = 0.05,
     time_unit: float | None = None,
     guarantees: Guarantees | None = None,
+    costs: Mapping[Any, Mapping[Any, float]] | None = None,
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -101,6 +103,12 @@ def evaluate(
         The levels at which the summary says what could be answered, which sets cover the labels, and when the error
         rose, from the predictions of any classifier. They concern the labels that were predicted, also if a rule draws
         them at random. By default those of the model, if it has some, else `Guarantees()`.
+    costs : mapping, optional
+        What each mistake costs, as in `AMRC`; by default the costs of the model, if it has some. The prediction of each
+        row is then the label with the smallest expected cost, for any classifier that gives probabilities: they are
+        calibrated by the labels that have arrived, in the same way for all. Mistakes, guarantees and records concern
+        these labels. A model that has costs of its own keeps its labels. `Summary.cost` is what all of them cost, and
+        `Summary.cost_without` what the plain predictions of the classifier would have cost on the same rows.
     progress : bool, default=True
         Whether to show a progress bar on the standard error.
     checkpoint : path-like, optional
@@ -130,7 +138,7 @@ def evaluate(
     """
     limit, window, delta, time_unit = _plain_numbers(limit, window, delta, time_unit)
     _check_parts(model, stream)
-    levels = _levels(guarantees, model)
+    levels, cost_record = _levels(guarantees, model), CostRecord.start(costs, model)
     if resume and checkpoint is None:
         raise ConfigError("resume=True needs the folder of the run; pass checkpoint=…")
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
@@ -146,6 +154,7 @@ def evaluate(
         "window": window,
         "time_unit": time_unit,
         "guarantees": repr(levels),
+        "costs": None if cost_record is None else cost_record.costs.to_json(),
         "driftline": __version__,
     }
     bar = ProgressBar(f"{type(model).__name__} on {stream.name}", _total(stream, limit), unit="rows", shown=progress)
@@ -159,6 +168,7 @@ def evaluate(
             Clock(time_unit),
             GuaranteeRecord.start(levels),
             LabelBaselines(),
+            cost_record,
         )
         run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about)
         finished = run.process(stream, limit, bar)
@@ -243,6 +253,7 @@ def _summary(state: EvaluationState, stream: Stream, delta: float) -> Summary:
     return replace(
         summary,
         **state.guarantees.figures(state.model, stream.columns),
+        **({} if state.costs is None else state.costs.figures(state.timeline.classes)),
         last_label_error=state.baselines.last_mistakes / state.n_rows,
         majority_so_far_error=state.baselines.majority_mistakes / state.n_rows,
         label_memory=getattr(state.model, "label_memory", None),

@@ -69,6 +69,12 @@ class Summary:
         The times at which the error had risen, or exceeded the tolerated level, and their number; at most 1,000 are
         listed. Their rows are counted in the order in which labels arrive, so that with late labels an alarm was
         raised later than its row. Raised alarms are noted, and armed again, every 500 rows.
+    cost, cost_without
+        Total cost of the predictions, and of the plain predictions on the same rows: the most probable labels, or what
+        the classifier predicts itself. A row that was predicted before any class was known costs 1. Without costs
+        both are None; for a classifier without probabilities, which cannot predict by costs, the second is.
+    cost_labels_unseen : tuple of str
+        Labels that the costs name and that never occurred.
     """
 
     stream: str
@@ -112,6 +118,19 @@ class Summary:
     last_label_error: float | None = None
     majority_so_far_error: float | None = None
     label_memory: bool | None = None
+    cost: float | None = None
+    cost_without: float | None = None
+    cost_labels_unseen: tuple[str, ...] = ()
+
+    @property
+    def mean_cost(self) -> float | None:
+        """Cost of a row; None without costs."""
+        return None if self.cost is None else self.cost / self.n_rows
+
+    @property
+    def mean_cost_without(self) -> float | None:
+        """What a row would have cost with the plain predictions; None without costs, or without probabilities."""
+        return None if self.cost_without is None else self.cost_without / self.n_rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures by name, ready for JSON.
@@ -122,6 +141,7 @@ class Summary:
             Numbers, text, None, and lists of these; alarms are dicts. Later versions may add figures.
         """
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        plain |= {"mean_cost": self.mean_cost, "mean_cost_without": self.mean_cost_without}
         return plain | {"alarms": [alarm.to_dict() for alarm in self.alarms]}
 
     @property

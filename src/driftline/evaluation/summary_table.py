@@ -3,6 +3,8 @@
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from driftline.evaluation.cost_text import cost_line
+
 if TYPE_CHECKING:
     from driftline.evaluation.summary import Summary
 
@@ -14,6 +16,7 @@ def summary_table(summary: "Summary") -> str:
         "rows, classes": f"{s.n_rows:,}, {s.n_classes}",
         "error": f"{_percent(s.error)}{_limits(s)}   (majority {_percent(s.majority_error)}, "
         f"no change {_percent(s.no_change_error)})",
+        **cost_line(s),
         **_guarantee_lines(s),
         "kappa": "–" if s.kappa is None else f"{s.kappa:.3f}   (against no change {_decimals(s.kappa_no_change)})",
         "randomised rule": f"error {_percent(s.expected_error)}, {_mean_bound(s)}",

@@ -79,7 +79,13 @@ class Timeline:
         self._windows: list[WindowStats] = []
         self._search: ChangeSearch | None = None
 
-    def add(self, block: Block, predictions: Predictions, stated: StatedRows | None = None) -> None:
+    def add(
+        self,
+        block: Block,
+        predictions: Predictions,
+        stated: StatedRows | None = None,
+        costs: Matrix | None = None,
+    ) -> None:
         """Add rows that were predicted.
 
         Parameters
@@ -90,6 +96,9 @@ class Timeline:
             The predictions of the classifier for these rows.
         stated : StatedRows, optional
             What was said of these rows; by default nothing.
+        costs : ndarray of shape (n_rows, 2), optional
+            What the predicted label of each row cost, and what the label that is predicted without costs would have
+            cost; by default there are no costs.
         """
         self._search = None
         stated = StatedRows.nothing(len(predictions)) if stated is None else stated
@@ -100,8 +109,9 @@ class Timeline:
         bounds = np.minimum(predictions.bounds, 1.0)
         on_answers = stated.is_stated, stated.is_answered, stated.is_answered & wrong
         on_sets = stated.set_sizes, stated.is_covered
+        costs = np.full((len(predictions), 2), np.nan) if costs is None else costs
         figures = np.column_stack(
-            [wrong, expected, bounds, rate_bounds, predictions.total_charges, *on_answers, *on_sets]
+            [wrong, expected, bounds, rate_bounds, predictions.total_charges, *on_answers, *on_sets, costs]
         )
         if self.has_columns:
             self._column_totals.set_origin(block.rows)
