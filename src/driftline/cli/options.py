@@ -147,8 +147,8 @@ CostsFile = Annotated[
     typer.Option(
         "--costs",
         metavar="FILE",
-        help='Predict by the costs of mistakes in a JSON or TOML file, as in {"fraud": {"fine": 50}}: the true label '
-        "first. Pairs that are left out cost 1.",
+        help='Predict by the costs of mistakes in a JSON or TOML file, such as {"fraud": {"fine": 50}} with the true '
+        "label first. Pairs that are left out cost 1.",
         show_default=False,
     ),
 ]

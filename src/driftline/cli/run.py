@@ -62,16 +62,14 @@ def run_stream(
     check_outputs([source], report=report, save=save, json=json)
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
-    costs_of_mistakes = read_costs(costs)
-    given = _parameters(name, parameters, label_memory=label_memory) | own_costs(name, costs_of_mistakes)
+    mistakes = read_costs(costs)
+    given = _parameters(name, parameters, label_memory=label_memory) | own_costs(name, mistakes)
     model = create_model(name, guarantees, {"random_state": seed} | given)
     if save is not None and not describe(name).is_ours:
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
-    run = evaluate(
-        model, stream, delay=delay, limit=limit, guarantees=guarantees, costs=costs_of_mistakes, progress=not quiet
-    )
+    run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, costs=mistakes, progress=not quiet)
     entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)
     try:
