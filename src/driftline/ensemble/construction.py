@@ -15,6 +15,7 @@ from driftline.ensemble.label_members import N_PENDING, LabelMembers, n_bytes_of
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
 from driftline.ensemble.plan import EnsemblePlan, SpacePlan
+from driftline.ensemble.row_weights import RowWeights
 from driftline.ensemble.space import Space
 from driftline.ensemble.tree_space import TreeSpace
 from driftline.guarantees.cost_rule import CostRule
@@ -46,7 +47,16 @@ def assemble_ensemble(parameters: Mapping[str, Any], plan: EnsemblePlan, n_colum
     costs = parameters["costs"]
     cost_rule = None if costs is None else CostRule(Costs(costs))
     return EnsembleLearner(
-        columns, spaces, column_filters, pending, tracker, parameters["coverage"], plan, labels, cost_rule
+        columns,
+        spaces,
+        column_filters,
+        pending,
+        tracker,
+        parameters["coverage"],
+        plan,
+        labels,
+        cost_rule,
+        None if parameters["class_weight"] is None else RowWeights(parameters["class_weight"]),
     )
 
 

@@ -17,6 +17,7 @@ from driftline.ensemble.learned_rows import NO_CHOICE, Learned, guessing_error, 
 from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.plan import EnsemblePlan
+from driftline.ensemble.row_weights import RowWeights, schema_of_weights
 from driftline.ensemble.space import Space
 from driftline.guarantees.cost_rule import CostRule
 from driftline.guarantees.statement_arrays import row_of
@@ -25,7 +26,7 @@ from driftline.kernels.ensemble import learn_rows, predict_rows
 from driftline.kernels.mixing import label_entries, largest_entries, mix_and_reweigh, mixture
 from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
-from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
+from driftline.types import Indices, LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
 LABELS_PER_REVIEW = 64
 """After so many labels it is decided anew how often each member learns."""
@@ -59,6 +60,8 @@ class EnsembleLearner:
         The members that know the last labels; None if there are none.
     cost_rule : CostRule or None, default=None
         What predicts labels by their costs; None if the most probable label is predicted.
+    row_weights : RowWeights or None, default=None
+        What turns weights into numbers of rows; None until a weight is given.
     """
 
     def __init__(
@@ -72,11 +75,13 @@ class EnsembleLearner:
         plan: EnsemblePlan,
         labels: LabelMembers | None = None,
         cost_rule: CostRule | None = None,
+        row_weights: RowWeights | None = None,
     ) -> None:
         self._plan = plan
         self._columns = columns
         self.labels = labels
         self.cost_rule = cost_rule
+        self.row_weights = row_weights
         self.column_filters = column_filters
         self.spaces = spaces
         self.mistake_bound = MistakeBound()
@@ -181,14 +186,18 @@ class EnsembleLearner:
             self.labels.add_classes(n)
         if self.cost_rule is not None:
             self.cost_rule.add_classes(n)
+        if self.row_weights is not None:
+            self.row_weights.add_classes(n)
         for space in self.spaces:
             space.add_classes(n)
 
     def name_classes(self, labels: LabelArray) -> None:
-        """Set the labels of the classes, for levels and costs that differ between labels."""
+        """Set the labels of the classes, for levels, costs and weights that differ between labels."""
         self.tracker.name_classes(labels)
         if self.cost_rule is not None:
             self.cost_rule.name_classes(labels)
+        if self.row_weights is not None:
+            self.row_weights.name_classes(labels)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, whose values are missing in the rows so far."""
@@ -236,29 +245,44 @@ class EnsembleLearner:
         return Learned(labels, h, np.full(n, self.error_bound), np.full(n, self.rate_bound), chosen)
 
     def predict_then_learn(
-        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        ids: LabelArray | None = None,
+        times: Vector | None = None,
+        weights: Vector | None = None,
     ) -> Predictions:
         """Predict each raw row, then learn its label, as `learn` does; return the predictions."""
         start = time.perf_counter()
-        learned = self.learn(X, labels, elapsed, ids, times)
+        learned = self.learn(X, labels, elapsed, ids, times, weights)
         return predictions_of(learned, learn_seconds=time.perf_counter() - start)
 
     def learn(
-        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        ids: LabelArray | None = None,
+        times: Vector | None = None,
+        weights: Vector | None = None,
     ) -> Learned:
         """Predict each raw row, then learn its label; a new class must be alone in its call, and is added.
 
         Rows that were observed are found by their ids; without ids, by their values. `times` are the times of the rows,
-        by which observed rows expire.
+        by which observed rows expire, and `weights` those with which they are learned.
         """
+        if weights is not None and self.row_weights is None:
+            self.row_weights = RowWeights(None)
+            self.row_weights.add_classes(self.n_classes)
         if not self._plan.rests_members:
-            return self._learn_batch(X, labels, elapsed, ids, times)
+            return self._learn_batch(X, labels, elapsed, ids, times, weights)
         parts, start = [], 0
         while start < len(X):
             stop = start + LABELS_PER_REVIEW - self.n_steps % LABELS_PER_REVIEW
             part = slice(start, stop)
-            some_ids, some_times = (None if given is None else given[part] for given in (ids, times))
-            parts.append(self._learn_batch(X[part], labels[part], elapsed[part], some_ids, some_times))
+            options = (None if given is None else given[part] for given in (ids, times, weights))
+            parts.append(self._learn_batch(X[part], labels[part], elapsed[part], *options))
             if self.n_steps % LABELS_PER_REVIEW == 0:
                 self._review_members()
             start = stop
@@ -272,23 +296,42 @@ class EnsembleLearner:
             start += space.n_members
 
     def _learn_batch(
-        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None, times: Vector | None
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        ids: LabelArray | None,
+        times: Vector | None,
+        weights: Vector | None,
     ) -> Learned:
         """Learn rows as `learn` does, all of them with the members that learn now."""
-        if self.learns_in_one_call and labels[0] < self.n_classes:
+        is_new = labels[0] >= self.n_classes
+        copies = np.ones(len(X), np.int64)
+        if self.row_weights is not None and not is_new:
+            copies = self.row_weights.copies(labels, weights)
+        is_weighted = self.row_weights is not None and (self.row_weights.has_waited or bool((copies != 1).any()))
+        if self._can_learn_in_one_call and not is_new and not is_weighted:
             return self._learn_in_one_call(X, labels, elapsed)
         times = np.full(len(X), np.nan) if times is None else times
         matches = self._pending.match(X, ids, times)
         X = matches.observed_values(X)
-        if labels[0] >= self.n_classes:
-            return self._learn_new_class(X, labels, elapsed, matches, times)
-        features = self._represent(X, matches, times)
-        members, *_ = self._learn_rows(X, labels, elapsed, features, False, False)
+        if is_new:
+            return self._learn_new_class(X, labels, elapsed, matches, times, weights)
+        Z = self._prepare(X, matches, times)
+        if self.row_weights is not None and is_weighted:
+            members = self._learn_copies(X, Z, labels, elapsed, copies, self.row_weights)
+        else:
+            members, *_ = self._learn_rows(X, labels, elapsed, self._flat_features(X, Z), False, False)
         return self._update_weights(members, labels, matches)
 
     @property
     def learns_in_one_call(self) -> bool:
         """Whether one call of a kernel learns the next row with all parts, if its class is known."""
+        return self._can_learn_in_one_call and self.row_weights is None
+
+    @property
+    def _can_learn_in_one_call(self) -> bool:
+        """The same for a row that counts as one row."""
         return not self._has_custom_features and self.labels is None and not len(self._pending)
 
     @property
@@ -468,10 +511,18 @@ class EnsembleLearner:
         """
         return np.concatenate([space.member_probabilities(space.represent(X, Z)) for space in self.spaces], axis=1)
 
-    def _learn_new_class(self, X: Matrix, labels: Labels, elapsed: Vector, matches: Matches, times: Vector) -> Learned:
+    def _learn_new_class(
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        matches: Matches,
+        times: Vector,
+        weights: Vector | None,
+    ) -> Learned:
         """Learn a row of a class not known before; its prediction is made without that class."""
         before = self._score(X, labels)
-        features = self._represent(X, matches, times)
+        Z = self._prepare(X, matches, times)
         said = self._statements_on(before.h)[0] if matches.rows[0] is None else matches.rows[0].said
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
@@ -482,17 +533,38 @@ class EnsembleLearner:
             self.labels.learn_new_class(int(labels[0]))
         if said is not None:
             self.tracker.learn_rows(said, labels)
-        self._learn_rows(X, labels, elapsed, features, False, False)
+        if self.row_weights is not None:
+            self.row_weights.count(int(labels[0]), 1.0 if weights is None else float(weights[0]))
+        self._learn_rows(X, labels, elapsed, self._flat_features(X, Z), False, False)
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> Singles:
-        """Return the features of raw rows; update the columns, and remove rows that were pending."""
+    def _learn_copies(
+        self, X: Matrix, Z: Matrix, labels: Labels, elapsed: Vector, copies: Indices, weights: RowWeights
+    ) -> Vector:
+        """Let the members learn each row as many times as it counts; return their probabilities before that.
+
+        No time passes between the copies of a row. A row that counts as none only predicts.
+        """
+        before = np.empty((len(X), len(self.weights), self.n_classes))
+        for t, n in enumerate(copies.tolist()):
+            x, z, row = X[t : t + 1], Z[t : t + 1], slice(t, t + 1)
+            passed = weights.elapse(float(elapsed[t]), is_learned=n > 0)
+            if n == 0:
+                before[row] = self._member_probabilities(x, z)
+                continue
+            X_n, times = np.repeat(x, n, axis=0), np.append(passed, np.zeros(n - 1))
+            features = self._flat_features(X_n, np.repeat(z, n, axis=0))
+            before[row] = self._learn_rows(X_n, np.repeat(labels[row], n), times, features, False, False)[0][:1]
+        return before
+
+    def _prepare(self, X: Matrix, matches: Matches, times: Vector) -> Matrix:
+        """Return the prepared rows; update the columns, and remove rows that were pending."""
         columns = independent_copy(self._columns)
-        features = self._flat_features(X, _prepared(columns, X, matches))
+        Z = _prepared(columns, X, matches)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
-        return features
+        return Z
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
@@ -512,6 +584,7 @@ class EnsembleLearner:
             "scheme_weights": probabilities((2, n_members)),
             "scheme_shares": probabilities((2,)),
             "n_expired": replace(whole_numbers((1,)), since=3),
+            **nested_schema({"row_weights": schema_of_weights(self.n_classes)}),
             **nested_schema({name: part.schema() for name, part in self._parts().items()}),
         }
 
@@ -521,6 +594,9 @@ class EnsembleLearner:
             np.array(state[name]) for name in ("weights", "scheme_weights", "scheme_shares")
         )
         self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
+        if "row_weights/counts" in state and self.row_weights is None:
+            self.row_weights = RowWeights(None)
+            self.row_weights.add_classes(self.n_classes)
         restore_parts(self._parts(), state)
         self._asked = self._packed = None
 
@@ -537,7 +613,8 @@ class EnsembleLearner:
         """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
         labels: dict[str, SavedPart] = {} if self.labels is None else {"labels": self.labels}
-        costs: dict[str, SavedPart] = {} if self.cost_rule is None else {"cost_rule": self.cost_rule}
+        optional = {"cost_rule": self.cost_rule, "row_weights": self.row_weights}
+        given: dict[str, SavedPart] = {name: part for name, part in optional.items() if part is not None}
         return {
             "columns": self._columns,
             "mistake_bound": self.mistake_bound,
@@ -546,7 +623,7 @@ class EnsembleLearner:
             "pending": self._pending,
             "drift": self.column_filters,
             **labels,
-            **costs,
+            **given,
             **spaces,
         }
 

@@ -46,9 +46,10 @@ class CostRecord:
     def start(cls, costs: Any, model: Any) -> "CostRecord | None":
         """Return a record without rows, of the given costs or those of the model; None if there are neither."""
         own = getattr(model, "costs", None)
-        if costs is None and own is None:
+        given = own if costs is None else costs
+        if given is None:
             return None
-        known = Costs(own if costs is None else costs)
+        known = Costs(given)
         return cls(known, CostRule(known) if own is None else None)
 
     def add_classes(self, labels: Sequence[Any]) -> None:
