@@ -86,8 +86,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         `costs[true][predicted]` is the cost of predicting `predicted` where `true` is right, a number from 0 up. A
         pair that is left out costs 1 if its labels differ and 0 if they are equal. `predict`, and `predicted` in the
         results of `prequential`, `steps` and `assess`, are then the label with the smallest expected cost under
-        calibrated probabilities (`predict_calibrated_proba`), and not the most probable one. Nothing else depends on
-        costs: `predict_proba` is the same, bounds are on the error of the randomised rule, and `decide`,
+        calibrated probabilities (`predict_calibrated_proba`), and not the most probable one; with
+        ``deterministic=False`` they are drawn as without costs. Nothing else depends on costs: `predict_proba` is the same, bounds are on the error of the randomised rule, and `decide`,
         `predict_set`, `predict_confidence`, `error_interval` and the alarm concern the most probable label. There
         is no bound on the error of the labels chosen by cost, or on their cost.
     class_weight : "balanced", mapping or None, default=None
@@ -601,8 +601,6 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         checked_class_weight(given["class_weight"])
         if given["costs"] is not None:
             Costs(given["costs"])
-            if not given["deterministic"]:
-                raise ConfigError("costs need deterministic=True: a label that is drawn at random minimises no cost")
         time = given["expire_after_time"]
         return given | {
             "n_components": whole_number("n_components", given["n_components"], at_least=1),

@@ -306,22 +306,24 @@ class EnsembleLearner:
     ) -> Learned:
         """Learn rows as `learn` does, all of them with the members that learn now."""
         is_new = labels[0] >= self.n_classes
-        copies = np.ones(len(X), np.int64)
-        if self.row_weights is not None and not is_new:
-            copies = self.row_weights.copies(labels, weights)
-        is_weighted = self.row_weights is not None and (self.row_weights.has_waited or bool((copies != 1).any()))
-        if self._can_learn_in_one_call and not is_new and not is_weighted:
+        counted, copies = self.row_weights, None
+        if counted is not None and not is_new:
+            counted = independent_copy(counted)
+            copies = counted.copies(labels, weights)
+        if self._can_learn_in_one_call and not is_new and copies is None:
+            self.row_weights = counted
             return self._learn_in_one_call(X, labels, elapsed)
         times = np.full(len(X), np.nan) if times is None else times
         matches = self._pending.match(X, ids, times)
         X = matches.observed_values(X)
         if is_new:
             return self._learn_new_class(X, labels, elapsed, matches, times, weights)
-        Z = self._prepare(X, matches, times)
-        if self.row_weights is not None and is_weighted:
-            members = self._learn_copies(X, Z, labels, elapsed, copies, self.row_weights)
+        Z, features = self._represent(X, matches, times)
+        self.row_weights = counted
+        if counted is not None and copies is not None:
+            members = self._learn_copies(X, Z, labels, elapsed, copies, counted)
         else:
-            members, *_ = self._learn_rows(X, labels, elapsed, self._flat_features(X, Z), False, False)
+            members, *_ = self._learn_rows(X, labels, elapsed, features, False, False)
         return self._update_weights(members, labels, matches)
 
     @property
@@ -522,7 +524,7 @@ class EnsembleLearner:
     ) -> Learned:
         """Learn a row of a class not known before; its prediction is made without that class."""
         before = self._score(X, labels)
-        Z = self._prepare(X, matches, times)
+        _, features = self._represent(X, matches, times)
         said = self._statements_on(before.h)[0] if matches.rows[0] is None else matches.rows[0].said
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
@@ -535,7 +537,7 @@ class EnsembleLearner:
             self.tracker.learn_rows(said, labels)
         if self.row_weights is not None:
             self.row_weights.count(int(labels[0]), 1.0 if weights is None else float(weights[0]))
-        self._learn_rows(X, labels, elapsed, self._flat_features(X, Z), False, False)
+        self._learn_rows(X, labels, elapsed, features, False, False)
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
@@ -558,13 +560,14 @@ class EnsembleLearner:
             before[row] = self._learn_rows(X_n, np.repeat(labels[row], n), times, features, False, False)[0][:1]
         return before
 
-    def _prepare(self, X: Matrix, matches: Matches, times: Vector) -> Matrix:
-        """Return the prepared rows; update the columns, and remove rows that were pending."""
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> tuple[Matrix, Singles]:
+        """Return the prepared rows and their features; update the columns, and remove rows that were pending."""
         columns = independent_copy(self._columns)
         Z = _prepared(columns, X, matches)
+        features = self._flat_features(X, Z)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
-        return Z
+        return Z, features
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""

@@ -55,8 +55,11 @@ class RowWeights(ArrayState):
             weights = np.array([float(self._class_weight.get(label, 1.0)) for label in labels.tolist()])
             self._of_classes = weights / weights.min() if weights.size else weights
 
-    def copies(self, labels: Labels, weights: Vector | None) -> Indices:
-        """Return as how many rows each row counts; `weights` are their sample weights, 1 by default."""
+    def copies(self, labels: Labels, weights: Vector | None) -> Indices | None:
+        """Return as how many rows each row counts; None if each counts as one, and so did the row before them.
+
+        `weights` are the sample weights, 1 by default.
+        """
         copies = np.empty(len(labels), np.int64)
         for t, y in enumerate(labels.tolist()):
             weight = 1.0 if weights is None else float(weights[t])
@@ -64,7 +67,7 @@ class RowWeights(ArrayState):
             due = self._remainders[y] + self._relative(y, weight)
             copies[t] = int(due)
             self._remainders[y] = due - copies[t]
-        return copies
+        return None if (copies == 1).all() and not self._waited[0] else copies
 
     def count(self, y: int, weight: float) -> None:
         """Count a row of class y with this sample weight."""
@@ -77,11 +80,6 @@ class RowWeights(ArrayState):
         total = float(self._waited[0]) + elapsed
         self._waited[0] = 0.0 if is_learned else total
         return total
-
-    @property
-    def has_waited(self) -> bool:
-        """Whether the last row counted as none."""
-        return bool(self._waited[0] > 0.0)
 
     def _relative(self, y: int, weight: float) -> float:
         """Return the weight of a row of class y, at most `MAX_COPIES`."""
