@@ -69,7 +69,7 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
             before = self.__dict__.copy()
             block = _weighted(self._read(X, y, timestamps, fresh=True), sample_weight)
             if not len(block.rows):
-                raise DataError("sample_weight is 0 for all rows; a classifier needs at least one row to learn from")
+                raise DataError("sample_weight is zero for all rows; give at least one row a positive weight")
             try:
                 self._start(X, block.rows, np.unique(block.labels))
                 self._learn_block(block)
@@ -213,6 +213,8 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
 
     def _learn_block(self, block: Block) -> None:
         """Learn a block of rows in batches; the lock must be held."""
+        if not len(block.labels):  # all rows had weight 0
+            return
         elapsed, labels, batch_rows = self._elapsed(block.times), block.labels.tolist(), self._batch_rows
         start = 0
         while start < len(labels):

@@ -87,16 +87,19 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         pair that is left out costs 1 if its labels differ and 0 if they are equal. `predict`, and `predicted` in the
         results of `prequential`, `steps` and `assess`, are then the label with the smallest expected cost under
         calibrated probabilities (`predict_calibrated_proba`), and not the most probable one; with
-        ``deterministic=False`` they are drawn as without costs. Nothing else depends on costs: `predict_proba` is the same, bounds are on the error of the randomised rule, and `decide`,
-        `predict_set`, `predict_confidence`, `error_interval` and the alarm concern the most probable label. There
-        is no bound on the error of the labels chosen by cost, or on their cost.
+        ``deterministic=False`` they are drawn as without costs. Nothing else depends on costs: `predict_proba` is the
+        same, bounds are on the error of the randomised rule, and `decide`, `predict_set`, `predict_confidence`,
+        `error_interval` and the alarm concern the most probable label. There is no bound on the error of the labels
+        chosen by cost, or on their cost.
     class_weight : "balanced", mapping or None, default=None
-        Weights of classes, relative to the smallest of them: the members learn a row of a class of relative weight 5
-        as five equal rows, which takes as long. "balanced" is the number of rows so far of the most frequent class,
+        Weights of classes, relative to the smallest of them: the members learn a row of a class of relative weight 5 as
+        five equal rows, which takes as long. "balanced" is the number of rows so far of the most frequent class,
         divided by that of the class of the row. A label that a mapping lacks has weight 1. Each member is then the
-        minimax rule of the weighted distribution, and `model_bound_` bounds the weighted error: the share of wrong
-        rows if a row of weight w counts w times. All other bounds and guarantees count each row once, and hold as they
-        do without weights. To predict by what mistakes cost, use `costs`: it needs no other rule.
+        minimax rule of the weighted distribution, and `model_bound_` bounds the weighted error: the share of wrong rows
+        if a row of weight w counts w times. (λ takes the copies of a row for different rows, so with large weights the
+        uncertainty sets are narrow, and their condition is less likely met.) All other bounds and guarantees count each
+        row once, and hold as they do without weights. To predict by what mistakes cost, use `costs`: it needs no other
+        rule.
     expire_after_labels : int, default=100000
         Number of labels after which an observed row is given up: if so many other labels have been learned since it
         was observed, its own no longer counts as late, but as that of a row that was not observed.

@@ -273,7 +273,7 @@ class EnsembleLearner:
         by which observed rows expire, and `weights` those with which they are learned.
         """
         if weights is not None and self.row_weights is None:
-            self.row_weights = RowWeights(None)
+            self.row_weights = RowWeights(None, self.n_steps)
             self.row_weights.add_classes(self.n_classes)
         if not self._plan.rests_members:
             return self._learn_batch(X, labels, elapsed, ids, times, weights)

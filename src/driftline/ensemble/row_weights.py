@@ -30,15 +30,17 @@ class RowWeights(ArrayState):
     ----------
     class_weight : "balanced", mapping or None
         As in `AMRC`.
+    n_rows : int, default=0
+        Number of rows that were learned before, with weight 1.
     """
 
-    def __init__(self, class_weight: Any) -> None:
+    def __init__(self, class_weight: Any, n_rows: int = 0) -> None:
         self._class_weight = class_weight
         self._of_classes: Vector = np.zeros(0)
         """The weight of each class, from a mapping."""
         self._counts: Vector = np.zeros(0)
         self._remainders: Vector = np.zeros(0)
-        self._sample_weights: Vector = np.zeros(2)
+        self._sample_weights: Vector = np.array([float(n_rows), 1.0 if n_rows else 0.0])
         """Number and mean of the sample weights so far."""
         self._waited: Vector = np.zeros(1)
         """Time since the last row that was learned, if rows after it counted as none."""
