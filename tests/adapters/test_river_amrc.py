@@ -136,6 +136,7 @@ def test_all_parameters_of_the_native_estimator_are_there(params):
     assert not ours.pop("late_labels")
     assert native.pop("expire_after_time") is None  # River's learn_one has no times
     assert native.pop("guarantees") is None  # they come with Guarded, for labels of any type
+    assert native.pop("costs") is native.pop("class_weight") is None  # they name labels; rows have weights
     assert ours == native
 
 
