@@ -26,17 +26,22 @@ LARGEST_VALUE = 1e30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Consecutive rows of a stream: numbers (NaN if missing), labels, times (NaN if the stream has none), and ids."""
+    """Consecutive rows of a stream: numbers (NaN if missing), labels, times (NaN if the stream has none), and ids.
+
+    `weights` are weights with which they are learned, above 0; None if all are learned alike.
+    """
 
     rows: Matrix
     labels: LabelArray
     times: Vector
     ids: LabelArray | None = None
+    weights: Vector | None = None
 
     def part(self, which: slice | Flags) -> "Block":
         """Return some of the rows."""
         ids = None if self.ids is None else self.ids[which]
-        return Block(self.rows[which], self.labels[which], self.times[which], ids)
+        weights = None if self.weights is None else self.weights[which]
+        return Block(self.rows[which], self.labels[which], self.times[which], ids, weights)
 
 
 class Status(StrEnum):

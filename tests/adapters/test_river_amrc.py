@@ -101,6 +101,16 @@ def test_the_randomised_rule_draws_what_the_native_one_draws(deterministic):
     assert adapted.predict_one(dictionaries(X)[0]) == native.predict(X[:1])[0]
 
 
+def test_weights_are_those_of_the_native_estimator():
+    X, y = scenario("as it is")
+    weights = np.where(np.arange(len(X)) < 20, 1.0, np.tile([0.5, 1, 3, 0], len(X))[: len(X)])
+    native, adapted = driftline.AMRC(**QUICK).partial_fit(X, y, sample_weight=weights), AMRC(**QUICK)
+    for x, label, weight in zip(dictionaries(X), y.tolist(), weights.tolist(), strict=True):
+        adapted.learn_one(x, label, w=weight)
+    ours = pd.DataFrame(X, columns=NAMES)
+    assert np.array_equal(adapted.predict_proba_many(ours)[native.classes_.tolist()], native.predict_proba(X))
+
+
 @pytest.mark.parametrize("late_labels", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_river_accepts_the_estimator(late_labels):
     model = AMRC(late_labels=late_labels, **QUICK)
@@ -126,6 +136,7 @@ def test_all_parameters_of_the_native_estimator_are_there(params):
     assert not ours.pop("late_labels")
     assert native.pop("expire_after_time") is None  # River's learn_one has no times
     assert native.pop("guarantees") is None  # they come with Guarded, for labels of any type
+    assert native.pop("costs") is native.pop("class_weight") is None  # they name labels; rows have weights
     assert ours == native
 
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from driftline import ConfigError, baselines
+from driftline import AMRC, ConfigError, baselines
 from driftline.adapters import ScaledClassifier
 from driftline.checks import check_online_classifier, online_checks
 from helpers.centroid_classifiers import Centroids, JoiningCentroids
@@ -64,12 +64,22 @@ THEIRS = {
 }
 
 
+REPEATED = (
+    "it is fitted with shuffled rows, and the order matters; and a row that is learned three times is predicted once"
+)
+FLOODED = "100 copies of a row fill memories of 300 rows, so that few different rows are left in them"
+
+
 def expected_failures(estimator):
+    failures = {}
+    if isinstance(estimator, AMRC):
+        failures |= {"check_sample_weight_equivalence_on_dense_data": REPEATED}
+        failures |= {"check_class_weight_classifiers": FLOODED}
     if not getattr(estimator, "deterministic", True):
         reason = "the randomised rule draws by the place of a row"
         names = ("classifiers_train", "methods_sample_order_invariance", "methods_subset_invariance")
-        return {f"check_{name}": reason for name in names}
-    return {}
+        failures |= {f"check_{name}": reason for name in names}
+    return failures
 
 
 def cases():

@@ -68,7 +68,7 @@ def test_one_call_learns_what_the_parts_learn_one_after_the_other(seed, features
     for t in range(len(X)):
         singly.partial_fit(X[t : t + 1], y[t : t + 1])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(EnsembleLearner, "learns_in_one_call", False)
+        patch.setattr(EnsembleLearner, "_can_learn_in_one_call", False)
         patch.setattr(EnsembleLearner, "_learn_rows", learn_space_by_space)
         expected = by_parts.prequential(X, y)
     for name in ("probabilities", "bounds", "charges", "label_probabilities"):

@@ -52,6 +52,7 @@ KINDS_OF_MODELS = {
     "amrc": lambda: AMRC(features="linear"),
     "amrc-by-class": lambda: AMRC(features="linear", guarantees=BY_CLASS),
     "amrc-labels": lambda: AMRC(features="linear", label_memory=True),
+    "amrc-costs": lambda: AMRC(features="linear", costs={0: {1: 5}}, class_weight="balanced"),
     "amrc-fourier": lambda: AMRC(n_components=3, deterministic=False),
     "paper": lambda: PaperAMRC(n_components=3, scaling="running", **QUICK),
     "paper-file": lambda: PaperAMRC(features="linear", scaling="file", order=2, label_variance="sample", **QUICK),

@@ -35,12 +35,23 @@ def remembering(**changes):
     return linear(**{"label_memory": True} | changes)
 
 
+def weighted(**changes):
+    return linear(**{"costs": {}, "class_weight": "balanced"} | changes)
+
+
 def baseline(name):
     kind = getattr(baselines, name)
     return kind(**{key: value for key, value in SMALL.items() if key in kind().get_params()})
 
 
-KINDS = {"paper": paper, "widened": widened, "linear": linear, "fourier": fourier, "remembering": remembering}
+KINDS = {
+    "paper": paper,
+    "widened": widened,
+    "linear": linear,
+    "fourier": fourier,
+    "remembering": remembering,
+    "weighted": weighted,
+}
 """Quick estimators, for tests that apply to all of them."""
 
 

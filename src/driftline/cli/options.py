@@ -142,6 +142,16 @@ LabelMemory = Annotated[
         help="Also predict with the last labels, for labels that come in runs (parameter label_memory of amrc).",
     ),
 ]
+CostsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--costs",
+        metavar="FILE",
+        help='Predict by the costs of mistakes in a JSON or TOML file, such as {"fraud": {"fine": 50}} with the true '
+        "label first. Pairs that are left out cost 1.",
+        show_default=False,
+    ),
+]
 ErrorLevel = Annotated[
     float | None,
     typer.Option(

@@ -12,6 +12,7 @@ import typer
 from sklearn.exceptions import NotFittedError
 
 from driftline.cli import INTERRUPTED
+from driftline.cli.costs import own_costs, read_costs
 from driftline.cli.guarantees import create_model
 from driftline.cli.output import (
     STDOUT,
@@ -51,6 +52,7 @@ def run_stream(
     guarantees: Guarantees | None,
     positive: str | None,
     label_memory: bool,
+    costs: Path | None,
     report: Path | None,
     save: Path | None,
     json: Path | None,
@@ -61,15 +63,22 @@ def run_stream(
     check_outputs([source], report=report, save=save, json=json)
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
-    model = create_model(
-        name, guarantees, {"random_state": seed} | _parameters(name, parameters, label_memory=label_memory)
-    )
+    mistakes = read_costs(costs)
+    given = _parameters(name, parameters, label_memory=label_memory) | own_costs(name, mistakes)
+    model = create_model(name, guarantees, {"random_state": seed} | given)
     if save is not None and not describe(name).is_ours:
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
     run = evaluate(
-        model, stream, delay=delay, limit=limit, guarantees=guarantees, positive=positive, progress=not quiet
+        model,
+        stream,
+        delay=delay,
+        limit=limit,
+        guarantees=guarantees,
+        positive=positive,
+        costs=mistakes,
+        progress=not quiet,
     )
     entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)

@@ -34,6 +34,8 @@ def warm_up(*, quiet: bool) -> None:
                 _use_all_methods(create(name), n_classes)
                 if "label_memory" in describe(name).parameters:
                     _use_all_methods(create(name, label_memory=True), n_classes)
+                if "costs" in describe(name).parameters:
+                    _use_all_methods(create(name, costs={}), n_classes)
                 _check_saved()
             bar.advance(1, name)
     if not quiet:

@@ -21,7 +21,7 @@ from driftline.core.state import independent_copy
 from driftline.errors import ConfigError, DataError
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import check_columns, filled, read_ids, read_labels, read_rows, read_times
+from driftline.utils.validation import check_columns, filled, read_ids, read_labels, read_rows, read_times, read_weights
 
 T = TypeVar("T")
 MAX_BATCH_ROWS = 256
@@ -61,9 +61,15 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         OnlineClassifier
             The fitted estimator itself.
         """
+        self._fit_rows(X, y, timestamps)
+        return self
+
+    def _fit_rows(self, X: Any, y: Any, timestamps: Any, sample_weight: Any = None) -> None:
         with self._lock:
             before = self.__dict__.copy()
-            block = self._read(X, y, timestamps, fresh=True)
+            block = _weighted(self._read(X, y, timestamps, fresh=True), sample_weight)
+            if not len(block.rows):
+                raise DataError("sample_weight is zero for all rows; give at least one row a positive weight")
             try:
                 self._start(X, block.rows, np.unique(block.labels))
                 self._learn_block(block)
@@ -71,7 +77,6 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
                 self.__dict__ = before
                 self._access.is_stale = True
                 raise
-        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None) -> Self:
         """Continue to learn, from the rows of X in order.
@@ -93,10 +98,12 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         self._learn_rows(X, y, classes, timestamps)
         return self
 
-    def _learn_rows(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> None:
+    def _learn_rows(
+        self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None, sample_weight: Any = None
+    ) -> None:
         """Check rows, then learn them in order; a learner that does not match late labels ignores the ids."""
         with self._lock, self._first_call_rolled_back_on_error():
-            self._learn_block(self._check_and_start(X, y, classes, timestamps, ids))
+            self._learn_block(self._check_and_start(X, y, classes, timestamps, ids, sample_weight))
 
     def _first_call_rolled_back_on_error(self) -> AbstractContextManager[None]:
         """Roll back a failed first call: if no row was learned, make the estimator unfitted again."""
@@ -112,12 +119,15 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
                 self.__dict__ = before
             raise
 
-    def _check_and_start(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> Block:
+    def _check_and_start(
+        self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None, sample_weight: Any = None
+    ) -> Block:
         """Return a checked block of rows, and build the learner if it is the first block; learns nothing."""
         fresh = not hasattr(self, "_learner")
         block = self._read(X, y, timestamps, fresh=fresh)
         if ids is not None:
             block = replace(block, ids=read_ids(ids, len(block.rows)))
+        block = _weighted(block, sample_weight)
         expected = block.labels[:0] if classes is None else np.unique(read_labels(classes, name="classes"))
         if fresh:
             ClassList(expected).check(block.labels)
@@ -203,6 +213,8 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
 
     def _learn_block(self, block: Block) -> None:
         """Learn a block of rows in batches; the lock must be held."""
+        if not len(block.labels):  # all rows had weight 0
+            return
         elapsed, labels, batch_rows = self._elapsed(block.times), block.labels.tolist(), self._batch_rows
         start = 0
         while start < len(labels):
@@ -415,3 +427,11 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _weighted(block: Block, sample_weight: Any) -> Block:
+    """Return a block with the weights of its rows, without the rows of weight 0."""
+    weights = read_weights(sample_weight, len(block.rows))
+    if weights is None:
+        return block
+    return replace(block, weights=weights).part(weights > 0.0)

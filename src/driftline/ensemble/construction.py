@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.core.columns import RunningColumns
+from driftline.core.costs import Costs
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.forest import n_bytes_of_forest
@@ -14,8 +15,10 @@ from driftline.ensemble.label_members import N_PENDING, LabelMembers, n_bytes_of
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
 from driftline.ensemble.plan import EnsemblePlan, SpacePlan
+from driftline.ensemble.row_weights import RowWeights
 from driftline.ensemble.space import Space
 from driftline.ensemble.tree_space import TreeSpace
+from driftline.guarantees.cost_rule import CostRule
 from driftline.guarantees.settings import checked_guarantees
 from driftline.guarantees.tracker import GuaranteeTracker
 
@@ -41,7 +44,20 @@ def assemble_ensemble(parameters: Mapping[str, Any], plan: EnsemblePlan, n_colum
     labels = LabelMembers() if parameters["label_memory"] else None
     pending = PendingRows(n_columns, n_members, guarantees, *expiry, N_PENDING if labels else 0)
     tracker = GuaranteeTracker(guarantees)
-    return EnsembleLearner(columns, spaces, column_filters, pending, tracker, parameters["coverage"], plan, labels)
+    costs = parameters["costs"]
+    cost_rule = None if costs is None else CostRule(Costs(costs))
+    return EnsembleLearner(
+        columns,
+        spaces,
+        column_filters,
+        pending,
+        tracker,
+        parameters["coverage"],
+        plan,
+        labels,
+        cost_rule,
+        None if parameters["class_weight"] is None else RowWeights(parameters["class_weight"]),
+    )
 
 
 def n_bytes_of_ensemble(

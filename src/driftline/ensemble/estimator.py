@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from driftline.core.bounded_classifier import BoundedClassifier
+from driftline.core.costs import Costs, costs_from_json
 from driftline.core.features import FeatureMap, is_feature_map
 from driftline.core.state import independent_copy
 from driftline.ensemble.construction import assemble_ensemble, n_bytes_of_ensemble
@@ -15,6 +16,7 @@ from driftline.ensemble.drift import drift_table
 from driftline.ensemble.label_members import GAINS, SPACE
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.plan import EnsemblePlan, default_plan, first_plan
+from driftline.ensemble.row_weights import checked_class_weight, class_weight_from_json, class_weight_to_json
 from driftline.errors import ConfigError, DataError
 from driftline.guarantees.alarm import Alarm
 from driftline.guarantees.guaranteed_classifier import GuaranteedClassifier
@@ -81,6 +83,24 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         fewest mistakes is used: the mixture of the others, or one of these. All rows of a batch are predicted with the
         same last labels, those learned before the batch. So do not use it if rows are predicted far ahead of their
         labels, unless such labels still say something about the next.
+    costs : mapping, optional
+        `costs[true][predicted]` is the cost of predicting `predicted` where `true` is right, a number from 0 up. A
+        pair that is left out costs 1 if its labels differ and 0 if they are equal. `predict`, and `predicted` in the
+        results of `prequential`, `steps` and `assess`, are then the label with the smallest expected cost under
+        calibrated probabilities (`predict_calibrated_proba`), and not the most probable one; with
+        ``deterministic=False`` they are drawn as without costs. Nothing else depends on costs: `predict_proba` is the
+        same, bounds are on the error of the randomised rule, and `decide`, `predict_set`, `predict_confidence`,
+        `error_interval` and the alarm concern the most probable label. There is no bound on the error of the labels
+        chosen by cost, or on their cost.
+    class_weight : "balanced", mapping or None, default=None
+        Weights of classes, relative to the smallest of them: the members learn a row of a class of relative weight 5 as
+        five equal rows, which takes as long. "balanced" is the number of rows so far of the most frequent class,
+        divided by that of the class of the row. A label that a mapping lacks has weight 1. Each member is then the
+        minimax rule of the weighted distribution, and `model_bound_` bounds the weighted error: the share of wrong rows
+        if a row of weight w counts w times. (λ takes the copies of a row for different rows, so with large weights the
+        uncertainty sets are narrow, and their condition is less likely met.) All other bounds and guarantees count each
+        row once, and hold as they do without weights. To predict by what mistakes cost, use `costs`: it needs no other
+        rule.
     expire_after_labels : int, default=100000
         Number of labels after which an observed row is given up: if so many other labels have been learned since it
         was observed, its own no longer counts as late, but as that of a row that was not observed.
@@ -167,6 +187,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         guarantees: Guarantees | None = None,
         deterministic: bool = True,
         label_memory: bool = False,
+        costs: Mapping[Any, Mapping[Any, float]] | None = None,
+        class_weight: Any = None,
         expire_after_labels: int = 100_000,
         expire_after_time: float | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -179,6 +201,8 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         self.guarantees = guarantees
         self.deterministic = deterministic
         self.label_memory = label_memory
+        self.costs = costs
+        self.class_weight = class_weight
         self.expire_after_labels = expire_after_labels
         self.expire_after_time = expire_after_time
         self.random_state = random_state
@@ -225,8 +249,38 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
 
     def _replace_learner(self, learner: EnsembleLearner, **attributes: Any) -> None:  # type: ignore[override]
         classes = attributes.get("_classes", self._classes)
-        learner.tracker.name_classes(classes.labels)
+        learner.name_classes(classes.labels)
         super()._replace_learner(learner, **attributes)
+
+    def predict_calibrated_proba(self, X: Any) -> Matrix:
+        """Return calibrated probabilities of the classes, by which a model with costs chooses its labels.
+
+        `predict_proba` is the randomised rule h, which is often 0 or 1 where a label is only likely. Here h is
+        calibrated by the labels that arrived, each with the h of its row before the label was known. Use it where
+        costs differ from row to row, such as with amounts: choose the label with the smallest expected cost.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Instances.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, columns in the order of `classes_`. How well they are calibrated is measured, not proved.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(costs={"fraud": {"fine": 50}}, features="linear").fit([[0.0], [1.0]], ["fine", "fraud"])
+        >>> model.predict_calibrated_proba([[0.0]]).shape
+        (1, 2)
+        """
+        model = self._current
+        rule = model._learner.cost_rule
+        if rule is None:
+            raise ConfigError("calibrated probabilities need costs; pass costs={} if all mistakes cost the same")
+        return rule.probabilities(model._learner.probabilities(model._read_columns(X)))
 
     # Bounds and members -------------------------------------------------------------------------------
 
@@ -267,7 +321,33 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         table["cuts"][: len(cuts)] = cuts
         return table
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, timestamps: Any = None, ids: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, timestamps: Any = None, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn from the rows of X in order.
+
+        Parameters
+        ----------
+        X, y, timestamps
+            As in `partial_fit`.
+        sample_weight : array-like of shape (n_samples,) or float, optional
+            As in `partial_fit`.
+
+        Returns
+        -------
+        AMRC
+            The fitted estimator itself.
+        """
+        self._fit_rows(X, y, timestamps, sample_weight)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        timestamps: Any = None,
+        ids: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Continue to learn, from the rows of X in order.
 
         Bounds and guarantees count each row as if it had been predicted just before its own label was learned. If rows
@@ -275,28 +355,38 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
 
         Parameters
         ----------
-        X, y
-            As in `fit`.
+        X : array-like of shape (n_samples, n_features)
+            Instances in stream order; NaN, None or masked where a value is missing.
+        y : array-like of shape (n_samples,)
+            Labels.
         classes : array-like, optional
             At the first call: the expected classes. Other classes are added when their first row is learned.
-        timestamps
-            As in `fit`.
+        timestamps : array-like of shape (n_samples,), optional
+            Times of the instances, which must not decrease: numbers, or dates (converted to seconds). Choose the unit
+            so that typical increments are around one. Without timestamps, each step takes one unit.
         ids : array-like of shape (n_samples,), optional
             The ids that were given to `observe`. A row whose id is not waiting counts as a row that was not observed.
+        sample_weight : array-like of shape (n_samples,) or float, optional
+            Weights from 0 up, relative to their mean so far: equal weights change nothing. The members learn a row of
+            relative weight 3 as three equal rows, and of two rows of relative weight 0.5 the second; a row counts as
+            at most 100. A row of weight 0 is ignored as if it had not been passed. Otherwise each row counts once in
+            the weights of the members, and in all bounds and guarantees but `model_bound_`.
 
         Returns
         -------
         AMRC
             The estimator itself.
         """
-        self._learn_rows(X, y, classes, timestamps, ids)
+        self._learn_rows(X, y, classes, timestamps, ids, sample_weight)
         return self
 
-    def _learn_rows(self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None) -> None:
+    def _learn_rows(
+        self, X: Any, y: Any, classes: Any, timestamps: Any, ids: Any = None, sample_weight: Any = None
+    ) -> None:
         with self._lock:
-            if classes is timestamps is ids is None and self._learn_usual_row(X, y):
+            if classes is timestamps is ids is sample_weight is None and self._learn_usual_row(X, y):
                 return
-            super()._learn_rows(X, y, classes, timestamps, ids)
+            super()._learn_rows(X, y, classes, timestamps, ids, sample_weight)
 
     def _learn_usual_row(self, X: Any, y: Any) -> bool:
         """Learn a row of a known class if there is nothing special about it; return whether it was learned.
@@ -321,7 +411,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         if position is None:
             return False
         self._access.is_stale = True  # before anything changes, because of interrupts
-        with defer_interrupt() if learner.is_reviewed_next else nullcontext():
+        with defer_interrupt() if learner.has_second_step else nullcontext():
             learner.learn(X.copy(), position, ONE_STEP)
         self._mark_changed()
         return True
@@ -393,10 +483,10 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     def _predict_then_learn(
         self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector
     ) -> Predictions:
-        return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times)
+        return learner.predict_then_learn(block.rows, positions, elapsed, block.ids, block.times, block.weights)
 
     def _learn_batch(self, learner: EnsembleLearner, block: Block, positions: Labels, elapsed: Vector) -> None:
-        learner.learn(block.rows, positions, elapsed, block.ids, block.times)
+        learner.learn(block.rows, positions, elapsed, block.ids, block.times, block.weights)
 
     def add_columns(self, columns: int | Sequence[str]) -> Self:
         """Add columns that start in mid-stream, after the existing ones.
@@ -507,6 +597,9 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         one_of("scaling", given["scaling"], ("running", "none"))
         checked_random_state(given["random_state"])
         checked_guarantees(given["guarantees"])
+        checked_class_weight(given["class_weight"])
+        if given["costs"] is not None:
+            Costs(given["costs"])
         time = given["expire_after_time"]
         return given | {
             "n_components": whole_number("n_components", given["n_components"], at_least=1),
@@ -522,13 +615,22 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
 
     def _plain_parameters(self) -> dict[str, Any]:
         plain = super()._plain_parameters()
-        guarantees = plain["guarantees"]
-        return plain | {"guarantees": None if guarantees is None else guarantees.to_json()}
+        guarantees, costs = plain["guarantees"], plain["costs"]
+        return plain | {
+            "guarantees": None if guarantees is None else guarantees.to_json(),
+            "costs": None if costs is None else Costs(costs).to_json(),
+            "class_weight": class_weight_to_json(plain["class_weight"]),
+        }
 
     @classmethod
     def _parameters_from_plain(cls, plain: dict[str, Any]) -> dict[str, Any]:
         guarantees = plain.get("guarantees")  # files of versions 1 and 2 have none
-        return plain | {"guarantees": None if guarantees is None else Guarantees.from_json(guarantees)}
+        costs = plain.get("costs")
+        return plain | {
+            "guarantees": None if guarantees is None else Guarantees.from_json(guarantees),
+            "costs": None if costs is None else costs_from_json(costs),
+            "class_weight": class_weight_from_json(plain.get("class_weight")),
+        }
 
     def _assemble(self, parameters: Mapping[str, Any], rows: Matrix, seed: int) -> EnsembleLearner:
         n_columns = rows.shape[1]

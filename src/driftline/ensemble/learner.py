@@ -13,18 +13,20 @@ from driftline.core.schema import Schema, nested_schema, probabilities, whole_nu
 from driftline.core.state import SavedPart, copy_with, independent_copy, nested_state, restore_parts
 from driftline.ensemble.filters import ColumnFilters
 from driftline.ensemble.label_members import LabelMembers
-from driftline.ensemble.learned_rows import Learned, guessing_error, predictions_of
+from driftline.ensemble.learned_rows import NO_CHOICE, Learned, guessing_error, predictions_of
 from driftline.ensemble.packed_arrays import pack_ensemble
 from driftline.ensemble.pending_rows import Matches, PendingRow, PendingRows
 from driftline.ensemble.plan import EnsemblePlan
+from driftline.ensemble.row_weights import RowWeights, schema_of_weights
 from driftline.ensemble.space import Space
+from driftline.guarantees.cost_rule import CostRule
 from driftline.guarantees.statement_arrays import row_of
 from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.ensemble import learn_rows, predict_rows
 from driftline.kernels.mixing import label_entries, largest_entries, mix_and_reweigh, mixture
 from driftline.kernels.packing import Packed
 from driftline.kernels.statements import RowStatements
-from driftline.types import LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
+from driftline.types import Indices, LabelArray, Labels, Matrix, Predictions, Singles, State, Status, Vector
 
 LABELS_PER_REVIEW = 64
 """After so many labels it is decided anew how often each member learns."""
@@ -34,7 +36,8 @@ class EnsembleLearner:
     """The learner of `AMRC`; rows are numbers, and labels are positions of classes from 0.
 
     predict:  x ─ columns ▶ z ─ each space ▶ members' probabilities ─ mixture ▶ h(·|x)       reads, changes nothing
-              (with label memory, h(·|x) and the last labels ─ choice ▶ the probabilities that are used)
+              (with label memory, h(·|x) and the last labels ─ choice ▶ the probabilities that are used;
+              with costs, h(·|x) ─ calibration, costs ▶ the label that is predicted)
     learn:    (z, y) ─ each space ▶ members; their probabilities ─ mixture ▶ weights, calibration ▶ bound, guarantees
 
     Parameters
@@ -55,6 +58,10 @@ class EnsembleLearner:
         The plan of the ensemble.
     labels : LabelMembers or None, default=None
         The members that know the last labels; None if there are none.
+    cost_rule : CostRule or None, default=None
+        What predicts labels by their costs; None if the most probable label is predicted.
+    row_weights : RowWeights or None, default=None
+        What turns weights into numbers of rows; None until a weight is given.
     """
 
     def __init__(
@@ -67,10 +74,14 @@ class EnsembleLearner:
         coverage: float,
         plan: EnsemblePlan,
         labels: LabelMembers | None = None,
+        cost_rule: CostRule | None = None,
+        row_weights: RowWeights | None = None,
     ) -> None:
         self._plan = plan
         self._columns = columns
         self.labels = labels
+        self.cost_rule = cost_rule
+        self.row_weights = row_weights
         self.column_filters = column_filters
         self.spaces = spaces
         self.mistake_bound = MistakeBound()
@@ -161,6 +172,7 @@ class EnsembleLearner:
             tracker=self.tracker.copy(),
             weights=self.weights.copy(),
             labels=None if self.labels is None else self.labels.snapshot(),
+            cost_rule=None if self.cost_rule is None else self.cost_rule.snapshot(),
         )
 
     def add_classes(self, n: int) -> None:
@@ -172,8 +184,20 @@ class EnsembleLearner:
         self.column_filters.add_classes(n)
         if self.labels is not None:
             self.labels.add_classes(n)
+        if self.cost_rule is not None:
+            self.cost_rule.add_classes(n)
+        if self.row_weights is not None:
+            self.row_weights.add_classes(n)
         for space in self.spaces:
             space.add_classes(n)
+
+    def name_classes(self, labels: LabelArray) -> None:
+        """Set the labels of the classes, for levels, costs and weights that differ between labels."""
+        self.tracker.name_classes(labels)
+        if self.cost_rule is not None:
+            self.cost_rule.name_classes(labels)
+        if self.row_weights is not None:
+            self.row_weights.name_classes(labels)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, whose values are missing in the rows so far."""
@@ -204,7 +228,8 @@ class EnsembleLearner:
 
     def predict_indices(self, X: Matrix) -> Labels:
         """Return the position of the class that the deterministic rule predicts for each raw row of X."""
-        return largest_entries(self.probabilities(X))
+        h = self.probabilities(X)
+        return largest_entries(h) if self.cost_rule is None else self.cost_rule.choose(h)
 
     def score_batch(self, X: Matrix, labels: Labels) -> Predictions:
         """Return a record of the predictions for raw rows and of their labels; changes nothing."""
@@ -216,32 +241,48 @@ class EnsembleLearner:
         """Return what `learn` would return of rows, if it were asked about each of them now."""
         n = len(X)
         h = self.probabilities(X) if self.n_classes else np.zeros((n, 0))
-        return Learned(labels, h, np.full(n, self.error_bound), np.full(n, self.rate_bound))
+        chosen = NO_CHOICE if self.cost_rule is None else self.cost_rule.choose(h)
+        return Learned(labels, h, np.full(n, self.error_bound), np.full(n, self.rate_bound), chosen)
 
     def predict_then_learn(
-        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        ids: LabelArray | None = None,
+        times: Vector | None = None,
+        weights: Vector | None = None,
     ) -> Predictions:
         """Predict each raw row, then learn its label, as `learn` does; return the predictions."""
         start = time.perf_counter()
-        learned = self.learn(X, labels, elapsed, ids, times)
+        learned = self.learn(X, labels, elapsed, ids, times, weights)
         return predictions_of(learned, learn_seconds=time.perf_counter() - start)
 
     def learn(
-        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None = None, times: Vector | None = None
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        ids: LabelArray | None = None,
+        times: Vector | None = None,
+        weights: Vector | None = None,
     ) -> Learned:
         """Predict each raw row, then learn its label; a new class must be alone in its call, and is added.
 
         Rows that were observed are found by their ids; without ids, by their values. `times` are the times of the rows,
-        by which observed rows expire.
+        by which observed rows expire, and `weights` those with which they are learned.
         """
+        if weights is not None and self.row_weights is None:
+            self.row_weights = RowWeights(None, self.n_steps)
+            self.row_weights.add_classes(self.n_classes)
         if not self._plan.rests_members:
-            return self._learn_batch(X, labels, elapsed, ids, times)
+            return self._learn_batch(X, labels, elapsed, ids, times, weights)
         parts, start = [], 0
         while start < len(X):
             stop = start + LABELS_PER_REVIEW - self.n_steps % LABELS_PER_REVIEW
             part = slice(start, stop)
-            some_ids, some_times = (None if given is None else given[part] for given in (ids, times))
-            parts.append(self._learn_batch(X[part], labels[part], elapsed[part], some_ids, some_times))
+            options = (None if given is None else given[part] for given in (ids, times, weights))
+            parts.append(self._learn_batch(X[part], labels[part], elapsed[part], *options))
             if self.n_steps % LABELS_PER_REVIEW == 0:
                 self._review_members()
             start = stop
@@ -255,29 +296,51 @@ class EnsembleLearner:
             start += space.n_members
 
     def _learn_batch(
-        self, X: Matrix, labels: Labels, elapsed: Vector, ids: LabelArray | None, times: Vector | None
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        ids: LabelArray | None,
+        times: Vector | None,
+        weights: Vector | None,
     ) -> Learned:
         """Learn rows as `learn` does, all of them with the members that learn now."""
-        if self.learns_in_one_call and labels[0] < self.n_classes:
+        is_new = labels[0] >= self.n_classes
+        counted, copies = self.row_weights, None
+        if counted is not None and not is_new:
+            counted = independent_copy(counted)
+            copies = counted.copies(labels, weights)
+        if self._can_learn_in_one_call and not is_new and copies is None:
+            self.row_weights = counted
             return self._learn_in_one_call(X, labels, elapsed)
         times = np.full(len(X), np.nan) if times is None else times
         matches = self._pending.match(X, ids, times)
         X = matches.observed_values(X)
-        if labels[0] >= self.n_classes:
-            return self._learn_new_class(X, labels, elapsed, matches, times)
-        features = self._represent(X, matches, times)
-        members, *_ = self._learn_rows(X, labels, elapsed, features, False, False)
+        if is_new:
+            return self._learn_new_class(X, labels, elapsed, matches, times, weights)
+        Z, features = self._represent(X, matches, times)
+        self.row_weights = counted
+        if counted is not None and copies is not None:
+            members = self._learn_copies(X, Z, labels, elapsed, copies, counted)
+        else:
+            members, *_ = self._learn_rows(X, labels, elapsed, features, False, False)
         return self._update_weights(members, labels, matches)
 
     @property
     def learns_in_one_call(self) -> bool:
         """Whether one call of a kernel learns the next row with all parts, if its class is known."""
+        return self._can_learn_in_one_call and self.row_weights is None
+
+    @property
+    def _can_learn_in_one_call(self) -> bool:
+        """The same for a row that counts as one row."""
         return not self._has_custom_features and self.labels is None and not len(self._pending)
 
     @property
-    def is_reviewed_next(self) -> bool:
-        """Whether members are reviewed after the next row, which is a second step, before which Ctrl-C could come."""
-        return self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
+    def has_second_step(self) -> bool:
+        """Whether the call that learns the next row is followed by a second step, before which Ctrl-C could come."""
+        is_reviewed_next = self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
+        return is_reviewed_next or self.cost_rule is not None
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
         """Learn rows that were not observed."""
@@ -288,8 +351,12 @@ class EnsembleLearner:
         else:
             features = self._flat_features(X, columns.prepare(X) if is_single else columns.update(X))
         self._columns, self._asked = columns, None
-        _, *learned = self._learn_rows(X, labels, elapsed, features, is_single, True)
-        return Learned(labels, *learned)
+        _, h, bounds, rates = self._learn_rows(X, labels, elapsed, features, is_single, True)
+        return Learned(labels, h, bounds, rates, self._choose_then_learn(h, labels))
+
+    def _choose_then_learn(self, h: Matrix, labels: Labels) -> Labels:
+        """Return the choices of the rule with costs, which learns the labels; none if there are no costs."""
+        return NO_CHOICE if self.cost_rule is None else self.cost_rule.choose_then_learn(h, labels)
 
     def _learn_rows(
         self,
@@ -348,7 +415,8 @@ class EnsembleLearner:
         prediction: it changes none of them, and its own bounds are 1.
         """
         n = len(labels)
-        learned = Learned(labels, np.empty((n, self.n_classes)), np.ones(n), np.ones(n))
+        chosen = NO_CHOICE if self.cost_rule is None else np.zeros(n, np.int64)
+        learned = Learned(labels, np.empty((n, self.n_classes)), np.ones(n), np.ones(n), chosen)
         for part, row in matches.parts():
             h, bounds, rates = learned.h[part], learned.bounds[part], learned.rates[part]
             if row is None:
@@ -367,6 +435,8 @@ class EnsembleLearner:
                 self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self._plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
+            if self.cost_rule is not None:
+                chosen[part] = self.cost_rule.choose_then_learn(h, labels[part])
             losses = 1.0 - label_entries(h, labels[part])
             bounds[:], rates[:] = self.calibration.update(losses, self.n_classes)
         self.mistake_bound.add_steps(learned.rates, 1.0 - label_entries(learned.h, labels))
@@ -443,10 +513,18 @@ class EnsembleLearner:
         """
         return np.concatenate([space.member_probabilities(space.represent(X, Z)) for space in self.spaces], axis=1)
 
-    def _learn_new_class(self, X: Matrix, labels: Labels, elapsed: Vector, matches: Matches, times: Vector) -> Learned:
+    def _learn_new_class(
+        self,
+        X: Matrix,
+        labels: Labels,
+        elapsed: Vector,
+        matches: Matches,
+        times: Vector,
+        weights: Vector | None,
+    ) -> Learned:
         """Learn a row of a class not known before; its prediction is made without that class."""
         before = self._score(X, labels)
-        features = self._represent(X, matches, times)
+        _, features = self._represent(X, matches, times)
         said = self._statements_on(before.h)[0] if matches.rows[0] is None else matches.rows[0].said
         if self.n_classes:
             self.calibration.update(np.ones(1), self.n_classes)
@@ -457,17 +535,39 @@ class EnsembleLearner:
             self.labels.learn_new_class(int(labels[0]))
         if said is not None:
             self.tracker.learn_rows(said, labels)
+        if self.row_weights is not None:
+            self.row_weights.count(int(labels[0]), 1.0 if weights is None else float(weights[0]))
         self._learn_rows(X, labels, elapsed, features, False, False)
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before
 
-    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> Singles:
-        """Return the features of raw rows; update the columns, and remove rows that were pending."""
+    def _learn_copies(
+        self, X: Matrix, Z: Matrix, labels: Labels, elapsed: Vector, copies: Indices, weights: RowWeights
+    ) -> Vector:
+        """Let the members learn each row as many times as it counts; return their probabilities before that.
+
+        No time passes between the copies of a row. A row that counts as none only predicts.
+        """
+        before = np.empty((len(X), len(self.weights), self.n_classes))
+        for t, n in enumerate(copies.tolist()):
+            x, z, row = X[t : t + 1], Z[t : t + 1], slice(t, t + 1)
+            passed = weights.elapse(float(elapsed[t]), is_learned=n > 0)
+            if n == 0:
+                before[row] = self._member_probabilities(x, z)
+                continue
+            X_n, times = np.repeat(x, n, axis=0), np.append(passed, np.zeros(n - 1))
+            features = self._flat_features(X_n, np.repeat(z, n, axis=0))
+            before[row] = self._learn_rows(X_n, np.repeat(labels[row], n), times, features, False, False)[0][:1]
+        return before
+
+    def _represent(self, X: Matrix, matches: Matches, times: Vector) -> tuple[Matrix, Singles]:
+        """Return the prepared rows and their features; update the columns, and remove rows that were pending."""
         columns = independent_copy(self._columns)
-        features = self._flat_features(X, _prepared(columns, X, matches))
+        Z = _prepared(columns, X, matches)
+        features = self._flat_features(X, Z)
         self._columns, self._asked = columns, None
         self._pending.remove(matches, times)
-        return features
+        return Z, features
 
     def state(self) -> State:
         """Return the arrays that `restore` needs."""
@@ -487,6 +587,7 @@ class EnsembleLearner:
             "scheme_weights": probabilities((2, n_members)),
             "scheme_shares": probabilities((2,)),
             "n_expired": replace(whole_numbers((1,)), since=3),
+            **nested_schema({"row_weights": schema_of_weights(self.n_classes)}),
             **nested_schema({name: part.schema() for name, part in self._parts().items()}),
         }
 
@@ -496,6 +597,9 @@ class EnsembleLearner:
             np.array(state[name]) for name in ("weights", "scheme_weights", "scheme_shares")
         )
         self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
+        if "row_weights/counts" in state and self.row_weights is None:
+            self.row_weights = RowWeights(None)
+            self.row_weights.add_classes(self.n_classes)
         restore_parts(self._parts(), state)
         self._asked = self._packed = None
 
@@ -512,6 +616,8 @@ class EnsembleLearner:
         """Return the parts whose arrays are saved, by name."""
         spaces = {f"space{i}": space for i, space in enumerate(self.spaces)}
         labels: dict[str, SavedPart] = {} if self.labels is None else {"labels": self.labels}
+        optional = {"cost_rule": self.cost_rule, "row_weights": self.row_weights}
+        given: dict[str, SavedPart] = {name: part for name, part in optional.items() if part is not None}
         return {
             "columns": self._columns,
             "mistake_bound": self.mistake_bound,
@@ -520,6 +626,7 @@ class EnsembleLearner:
             "pending": self._pending,
             "drift": self.column_filters,
             **labels,
+            **given,
             **spaces,
         }
 

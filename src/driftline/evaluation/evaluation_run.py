@@ -11,6 +11,7 @@ import numpy as np
 
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.clock import Clock
+from driftline.evaluation.cost_record import CostRecord
 from driftline.evaluation.delay import LabelSchedule, PendingLabels
 from driftline.evaluation.guarantee_record import ALARM_CHECK_ROWS, GuaranteeRecord, StatedRows
 from driftline.evaluation.label_baselines import LabelBaselines, LabelPredictions, join_label_predictions
@@ -21,7 +22,7 @@ from driftline.evaluation.scheduling import InterruptHandler, SaveTimer, SliceLe
 from driftline.evaluation.summary import RunningTotals
 from driftline.evaluation.timeline import Timeline
 from driftline.streams import Stream
-from driftline.types import Block, Indices, Predictions, Vector
+from driftline.types import Block, Indices, Matrix, Predictions, Vector
 from driftline.utils.progress import ProgressBar
 
 
@@ -36,6 +37,7 @@ class EvaluationState:
     clock: Clock
     guarantees: GuaranteeRecord
     baselines: LabelBaselines
+    costs: CostRecord | None = None
     n_skipped: int = 0
     last_row_digest: str = ""
     """Digest of the last row and its label, by which a changed stream is noticed when the run is resumed."""
@@ -145,10 +147,12 @@ class EvaluationRun:
         try:
             clocked = replace(rows, times=self._state.clock.read(rows.times))
             if self._schedule is None:
-                predictions, stated = self._with_prompt_labels(clocked)
+                predictions, stated, costs = self._with_prompt_labels(clocked)
                 baselines, waiting = self._state.baselines.predict_then_learn(rows.labels), np.zeros(n, np.int64)
             else:
-                predictions, stated, baselines, waiting = self._with_late_labels(clocked, rows.times, self._schedule)
+                predictions, stated, costs, baselines, waiting = self._with_late_labels(
+                    clocked, rows.times, self._schedule
+                )
         except ConfigError:  # about the parameters of the classifier, not about the rows
             raise
         except (ValueError, TypeError, AttributeError) as error:
@@ -158,32 +162,41 @@ class EvaluationRun:
         if self._records is not None:
             self._records.add(rows, predictions, waiting, stated, baselines)
         self._state.totals.add(rows.labels, predictions)
-        self._state.timeline.add(rows, predictions, stated, self._classifier.classes)
+        self._state.timeline.add(rows, predictions, stated, self._classifier.classes, costs)
         if self._state.n_rows % ALARM_CHECK_ROWS == 0:
             self._state.guarantees.note_alarm(self._state.model, stream.columns)
         self._state.last_row_digest = digest_of(rows, n - 1)
         self._is_consistent = True
         self._length.update(n, time.perf_counter() - start)
 
-    def _with_prompt_labels(self, rows: Block) -> tuple[Predictions, StatedRows]:
-        """Predict each row, say how far that can be trusted, and learn its label."""
-        guarantees = self._state.guarantees
-        guarantees.add_classes(self._classifier.classes.tolist())
+    def _with_prompt_labels(self, rows: Block) -> tuple[Predictions, StatedRows, Matrix | None]:
+        """Predict each row, say how far that can be trusted, and learn its label; the last is what each row cost."""
+        guarantees, costs, of_rows = self._state.guarantees, self._state.costs, None
+        before = self._classifier.classes.tolist()
+        guarantees.add_classes(before)
         predictions = self._classifier.prequential(rows)
-        return predictions, guarantees.state_then_learn(predictions, self._classifier.classes)
+        if costs is not None:
+            costs.add_classes(before)
+            predictions, of_rows = costs.choose_then_learn(predictions, self._classifier.classes)
+        return predictions, guarantees.state_then_learn(predictions, self._classifier.classes), of_rows
 
     def _with_late_labels(
         self, rows: Block, times: Vector, schedule: LabelSchedule
-    ) -> tuple[Predictions, StatedRows, LabelPredictions, Indices]:
+    ) -> tuple[Predictions, StatedRows, Matrix | None, LabelPredictions, Indices]:
         """Predict each row after learning the labels that have arrived by then; `times` are those of the stream."""
         pending, first = self._state.pending, self._state.n_rows
-        predictions, stated, baselines, waiting = [], [], [], np.zeros(len(times), np.int64)
+        predictions, stated, costs, baselines, waiting = [], [], [], [], np.zeros(len(times), np.int64)
         for t, row_time in enumerate(times.tolist()):
             seconds = self._learn(schedule.now(first + t, row_time))
             row = rows.part(slice(t, t + 1))
             waiting[t] = len(pending)
             pending.has_waited |= len(pending) > 0
-            predictions.append(replace(self._classifier.assess(row, pending.asked), learn_seconds=np.array([seconds])))
+            assessed = replace(self._classifier.assess(row, pending.asked), learn_seconds=np.array([seconds]))
+            if self._state.costs is not None:
+                self._state.costs.add_classes(self._classifier.classes.tolist())
+                assessed, of_row = self._state.costs.choose_row(first + t, assessed, self._classifier.classes)
+                costs.append(of_row)
+            predictions.append(assessed)
             stated.append(self._state_row(first + t, predictions[-1]))
             baselines.append(self._state.baselines.predict(row.labels.tolist()[0]))
             self._classifier.observe(replace(row, ids=np.array([first + t])))
@@ -193,7 +206,8 @@ class EvaluationRun:
         # with this slice has learned them too.
         predictions[-1].learn_seconds[0] += self._learn(schedule.now(first + len(times), times[-1]))
         joined = join_label_predictions(baselines)
-        return Predictions.concatenate(predictions), StatedRows.concatenate(stated), joined, waiting
+        of_rows = np.concatenate(costs) if costs else None
+        return Predictions.concatenate(predictions), StatedRows.concatenate(stated), of_rows, joined, waiting
 
     def _state_row(self, row: int, predictions: Predictions) -> StatedRows:
         """Say how far the prediction of one row can be trusted, until its label arrives."""
@@ -211,6 +225,8 @@ class EvaluationRun:
         self._state.pending.asked = 0
         seconds = time.perf_counter() - start
         self._state.guarantees.learn_rows(arrived.ids, arrived.labels)
+        if self._state.costs is not None:
+            self._state.costs.learn_rows(arrived.ids, arrived.labels)
         self._state.baselines.learn(arrived.labels)
         return seconds
 

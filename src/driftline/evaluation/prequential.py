@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
@@ -17,6 +17,7 @@ from driftline import __version__
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.evaluation.class_figures import class_summary
 from driftline.evaluation.clock import Clock
+from driftline.evaluation.cost_record import CostRecord
 from driftline.evaluation.delay import PendingLabels, TimeDelay, label_schedule
 from driftline.evaluation.evaluation_run import EvaluationRun, EvaluationState
 from driftline.evaluation.guarantee_record import GuaranteeRecord
@@ -48,6 +49,7 @@ def evaluate(
     time_unit: float | None = None,
     guarantees: Guarantees | None = None,
     positive: Any = None,
+    costs: Mapping[Any, Mapping[Any, float]] | None = None,
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -84,6 +86,12 @@ def evaluate(
         The class that the areas under curves in the summary are about, or its text. By default the rarer of two
         classes, and all classes in turn if there are more. A label that does not occur is an error at the end of the
         run, unless the run was interrupted before.
+    costs : mapping, optional
+        What each mistake costs, as in `AMRC`; by default the costs of the model, if it has some. The prediction of each
+        row is then the label with the smallest expected cost, for any classifier that gives probabilities: they are
+        calibrated by the labels that have arrived, in the same way for all. Mistakes, guarantees and records concern
+        these labels. A model that has costs of its own keeps its labels. `Summary.cost` is what all of them cost, and
+        `Summary.cost_without` what the plain predictions of the classifier would have cost on the same rows.
     progress : bool, default=True
         Whether to show a progress bar on the standard error, or below the cell of a notebook.
     checkpoint : path-like, optional
@@ -113,7 +121,7 @@ def evaluate(
     """
     limit, window, delta, time_unit = _plain_numbers(limit, window, delta, time_unit)
     _check_parts(model, stream)
-    levels = _levels(guarantees, model)
+    levels, cost_record = _levels(guarantees, model), CostRecord.start(costs, model)
     if resume and checkpoint is None:
         raise ConfigError("resume=True needs the folder of the run; pass checkpoint=…")
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
@@ -129,6 +137,7 @@ def evaluate(
         "window": window,
         "time_unit": time_unit,
         "guarantees": repr(levels),
+        "costs": None if cost_record is None else cost_record.costs.to_json(),
         "driftline": __version__,
     }
     bar = ProgressBar(f"{type(model).__name__} on {stream.name}", _total(stream, limit), unit="rows", shown=progress)
@@ -142,6 +151,7 @@ def evaluate(
             Clock(time_unit),
             GuaranteeRecord.start(levels),
             LabelBaselines(),
+            cost_record,
         )
         run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about)
         finished = run.process(stream, limit, bar)
@@ -230,6 +240,7 @@ def _summary(state: EvaluationState, stream: Stream, delta: float, positive: Any
         **state.guarantees.figures(state.model, stream.columns),
         **class_summary(timeline.measured(timeline.windows(1)[0], label), timeline.classes),
         positive=label,
+        **({} if state.costs is None else state.costs.figures(state.timeline.classes)),
         last_label_error=state.baselines.last_mistakes / state.n_rows,
         majority_so_far_error=state.baselines.majority_mistakes / state.n_rows,
         label_memory=getattr(state.model, "label_memory", None),

@@ -90,6 +90,12 @@ class Summary:
     roc_auc_error, average_precision_error
         How far these can be, at most, from the figures of all probabilities, because only their numbers in bins are
         kept. The bins are uniform in log-odds, up to 1024 for a class.
+    cost, cost_without
+        Total cost of the predictions, and of the plain predictions on the same rows: the most probable labels, or what
+        the classifier predicts itself. A row that was predicted before any class was known costs 1. Without costs
+        both are None; for a classifier without probabilities, which cannot predict by costs, the second is.
+    cost_labels_unseen : tuple of str
+        Labels that the costs name and that never occurred.
     """
 
     stream: str
@@ -145,6 +151,19 @@ class Summary:
     roc_auc_error: float | None = None
     average_precision: float | None = None
     average_precision_error: float | None = None
+    cost: float | None = None
+    cost_without: float | None = None
+    cost_labels_unseen: tuple[str, ...] = ()
+
+    @property
+    def mean_cost(self) -> float | None:
+        """Cost of a row; None without costs."""
+        return None if self.cost is None else self.cost / self.n_rows
+
+    @property
+    def mean_cost_without(self) -> float | None:
+        """What a row would have cost with the plain predictions; None without costs, or without probabilities."""
+        return None if self.cost_without is None else self.cost_without / self.n_rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures by name, ready for JSON.
@@ -155,6 +174,7 @@ class Summary:
             Numbers, text, None, and lists of these; alarms are dicts. Later versions may add figures.
         """
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        plain |= {"mean_cost": self.mean_cost, "mean_cost_without": self.mean_cost_without}
         return plain | {"alarms": [alarm.to_dict() for alarm in self.alarms]}
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import ceil, isnan
 from typing import TYPE_CHECKING, Any
 
+from driftline.evaluation.cost_text import cost_line
 from driftline.utils.html import titled_table
 from driftline.utils.terminal import visible
 
@@ -36,6 +37,7 @@ def summary_lines(summary: "Summary") -> dict[str, str]:
         "rows, classes": f"{s.n_rows:,}, {s.n_classes}",
         "error": f"{_percent(s.error)}{_limits(s)}   (majority {_percent(s.majority_error)}, "
         f"no change {_percent(s.no_change_error)})",
+        **cost_line(s),
         **_guarantee_lines(s),
         **_class_lines(s),
         "kappa": "–" if s.kappa is None else f"{s.kappa:.3f}   (against no change {_decimals(s.kappa_no_change)})",

@@ -89,6 +89,7 @@ class Timeline:
         predictions: Predictions,
         stated: StatedRows | None = None,
         columns: LabelArray = NO_LABELS,
+        costs: Matrix | None = None,
     ) -> None:
         """Add rows that were predicted.
 
@@ -102,6 +103,9 @@ class Timeline:
             What was said of these rows; by default nothing.
         columns : ndarray, optional
             The classes that the columns of the probabilities belong to; by default none are known.
+        costs : ndarray of shape (n_rows, 2), optional
+            What the predicted label of each row cost, and what the label that is predicted without costs would have
+            cost; by default there are no costs.
         """
         self._search = None
         stated = StatedRows.nothing(len(predictions)) if stated is None else stated
@@ -112,8 +116,9 @@ class Timeline:
         bounds = np.minimum(predictions.bounds, 1.0)
         on_answers = stated.is_stated, stated.is_answered, stated.is_answered & wrong
         on_sets = stated.set_sizes, stated.is_covered
+        costs = np.full((len(predictions), 2), np.nan) if costs is None else costs
         figures = np.column_stack(
-            [wrong, expected, bounds, rate_bounds, predictions.total_charges, *on_answers, *on_sets]
+            [wrong, expected, bounds, rate_bounds, predictions.total_charges, *on_answers, *on_sets, costs]
         )
         if self.has_columns:
             self._column_totals.set_origin(block.rows)

@@ -22,6 +22,8 @@ SUMS = (
     "wrong_answers",
     "set_labels",
     "covered",
+    "cost",
+    "cost_without",
 )
 """Fields of `WindowStats` that are sums over rows, in order."""
 CLASS_SUMS = ("class_counts", "column_sums", "column_counts")
@@ -51,6 +53,8 @@ class WindowStats:
         Rows of which something was said before their label was known; those of them that were answered, at the first
         level of error; wrong ones among the answered; labels in all sets, for the first coverage; sets that contain
         the true label. See `driftline.evaluation.Summary`.
+    cost, cost_without
+        Cost of the predicted labels, and of those that would have been predicted without costs; NaN without costs.
     class_counts : ndarray of shape (n_classes,)
         Rows of each class. Classes that were first seen in a later window may be missing at the end.
     column_sums, column_counts : ndarray of shape (n_classes, n_columns)
@@ -72,6 +76,8 @@ class WindowStats:
     wrong_answers: float
     set_labels: float
     covered: float
+    cost: float
+    cost_without: float
     class_counts: Vector
     column_sums: Matrix
     column_counts: Matrix
@@ -110,6 +116,11 @@ class WindowStats:
     def set_coverage(self) -> float | None:
         """Share of sets that contain the true label; None if nothing was said of any row."""
         return self.covered / self.stated if self.stated else None
+
+    @property
+    def mean_costs(self) -> tuple[float, float] | None:
+        """Mean cost of a predicted label, and of one predicted without costs; None without costs."""
+        return None if np.isnan(self.cost) else (self.cost / self.n_rows, self.cost_without / self.n_rows)
 
     def __add__(self, later: "WindowStats") -> "WindowStats":
         n_classes = len(later.class_counts)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from driftline.evaluation import Change, Comparison, Shift, Summary
+from driftline.evaluation.cost_text import cost_sentences
 from driftline.evaluation.summary_table import label_hint
 from driftline.report.analysis import Analysis, ReportEntry, analyse
 from driftline.report.formatting import (
@@ -67,6 +68,7 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
         _error_sentence(first),
         *rare_class_sentences(first.summary),
         *label_hint(first.summary, first.name),
+        *cost_sentences(first.summary, visible_text(first.name)),
         *guarantee_sentences(first.summary),
         *_bound_sentences(first),
         _change_sentence(analysis.changes, has_columns=first.timeline.has_columns),

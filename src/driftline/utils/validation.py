@@ -22,6 +22,10 @@ MAX_ID_LENGTH = 256
 """Largest number of characters of an id, as JSON."""
 
 
+LARGEST_WEIGHT = 1e12
+"""Largest weight of a row."""
+
+
 def whole_number(name: str, value: Any, *, at_least: int) -> int:
     """Return a whole number as an int; raise ConfigError if it is not one, or is too small or too large."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
@@ -252,6 +256,28 @@ def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArra
     if n_rows is not None and labels.size != n_rows:
         raise DataError(f"X has {n_rows} rows and y {labels.size} labels; each row needs one label")
     return labels
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Vector | None:
+    """Return weights of rows, None if all are learned alike; raise DataError if there is not one from 0 up for each."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight must be numbers; {error}") from error
+    if weights.shape not in ((), (n_rows,)):
+        raise DataError(
+            f"sample_weight has the shape {weights.shape}, and X has {n_rows} rows; each row needs one weight"
+        )
+    weights = np.broadcast_to(weights, n_rows).copy()
+    usable = np.isfinite(weights) & (weights >= 0.0) & (weights <= LARGEST_WEIGHT)
+    if not usable.all():
+        row = int(np.argmin(usable))
+        raise DataError(
+            f"sample_weight of row {row} is {weights[row]}; expected a number from 0 to {LARGEST_WEIGHT:.0e}"
+        )
+    return weights
 
 
 def read_ids(ids: Any, n_rows: int) -> LabelArray:

@@ -125,7 +125,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
     def _multiclass(self) -> bool:
         return True
 
-    def learn_one(self, x: Features, y: Any) -> None:
+    def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn the label of a row.
 
         Parameters
@@ -134,8 +134,10 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
             Numbers by name of feature.
         y : hashable
             The label.
+        w : float, default=1.0
+            Weight of the row, relative to the mean weight so far: see `sample_weight` of `driftline.AMRC.partial_fit`.
         """
-        self._named.learn_one(x, y)
+        self._named.learn_one(x, y, w)
 
     def learn_many(self, X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
         """Learn the labels of rows, in order.

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from driftline.types import Matrix
 from driftline.utils.interrupts import defer_interrupt
 
 Features = dict[Any, Any]
+NO_WEIGHTS: Mapping[str, float] = {}
 
 UNEXPECTED_LABEL = (
     "a label arrived for a row that is not pending: it counts as a label that arrives at once, and if it is late, the "
@@ -47,17 +48,20 @@ class NamedAMRC:
         self._early: deque[Features] = deque(maxlen=MAX_PENDING_ROWS)
         """Rows predicted before any class was known; they are pending as soon as the columns are known."""
         self._has_warned = False
+        self._is_weighted = False
 
     # Learning -----------------------------------------------------------------------------------------
 
-    def learn_one(self, x: Features, y: Any) -> None:
-        """Learn the label of a row."""
+    def learn_one(self, x: Features, y: Any, weight: float = 1.0) -> None:
+        """Learn the label of a row; once a row had another weight than 1, weights count."""
         position = self._position(y)
+        self._is_weighted |= weight != 1.0
+        weights = {"sample_weight": weight} if self._is_weighted else {}
         row = self._row(x, adds_columns=True)
         if position is None:
-            self._learn(row, [y])
+            self._learn(row, [y], weights)
         else:
-            self._learn_known(row, position)
+            self._learn_known(row, position, weights)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the labels of the rows of a table, in order."""
@@ -79,12 +83,12 @@ class NamedAMRC:
             raise DataError(f"y is {label!r}; expected a label: leave out rows without one")
         return position
 
-    def _learn(self, rows: Matrix, labels: list[Any]) -> None:
+    def _learn(self, rows: Matrix, labels: list[Any], weights: Mapping[str, float] = NO_WEIGHTS) -> None:
         """Learn rows that may have new labels."""
         known = list(dict.fromkeys([*self.labels, *labels]))
         positions = {label: j for j, label in enumerate(known)}
         try:
-            self._learn_known(rows, np.array([positions[label] for label in labels]))
+            self._learn_known(rows, np.array([positions[label] for label in labels]), weights)
         finally:  # after an interrupt, or an error of a feature map, some of the rows may have been learned
             if hasattr(self.model, "classes_"):
                 self.labels = known[: len(self.model.classes_)]
@@ -92,13 +96,13 @@ class NamedAMRC:
             else:  # not even the first row was learned
                 self.model = clone(self.model)
 
-    def _learn_known(self, rows: Matrix, positions: Any) -> None:
+    def _learn_known(self, rows: Matrix, positions: Any, weights: Mapping[str, float] = NO_WEIGHTS) -> None:
         """Learn rows by the positions of their labels."""
         if self._early:
             self._observe_early()
         n_pending, n_before = self._counts()
         try:
-            self.model.partial_fit(rows, positions)
+            self.model.partial_fit(rows, positions, **weights)
         except DataError:
             self.rows.check(rows)  # raises an error with the name of the feature
             raise

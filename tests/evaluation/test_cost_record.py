@@ -1,0 +1,104 @@
+"""Costs in an evaluation: labels chosen by their costs, and what they cost."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Perceptron
+from sklearn.naive_bayes import GaussianNB
+
+from driftline import AMRC, CheckpointError, ConfigError
+from driftline.evaluation import evaluate, read_records
+from driftline.streams import ArrayStream
+from helpers.quick_models import linear
+
+COSTS = {"rare": {"usual": 20}, "usual": {"rare": 1.5}}
+
+
+@pytest.fixture(scope="module")
+def stream():
+    rng = np.random.default_rng(0)
+    rare = rng.random(700) < 0.12
+    X = rng.normal(size=(700, 3)) + 1.3 * rare[:, None]
+    return ArrayStream(X, np.where(rare, "rare", "usual"))
+
+
+def run(model, stream, folder=None, **options):
+    return evaluate(model, stream, progress=False, checkpoint=folder, **options)
+
+
+def cost_of(labels, predicted):
+    table = {("rare", "usual"): 20.0, ("usual", "rare"): 1.5}
+    return sum(table.get((y, p), float(y != p)) for y, p in zip(labels, predicted, strict=True))
+
+
+@pytest.mark.parametrize("delay", [0, 30])
+def test_the_cost_is_that_of_the_recorded_predictions(stream, delay, tmp_path):
+    summary = run(linear(), stream, tmp_path / "costs", costs=COSTS, delay=delay).summary
+    run(linear(), stream, tmp_path / "plain", delay=delay)
+    chosen, plain = (read_records(tmp_path / name).to_pydict() for name in ("costs", "plain"))
+    assert summary.cost == pytest.approx(cost_of(chosen["label"], chosen["prediction"]))
+    assert summary.cost_without == pytest.approx(cost_of(plain["label"], plain["prediction"]))
+    assert summary.cost < summary.cost_without
+    wrong = [y != p for y, p in zip(chosen["label"], chosen["prediction"], strict=True)]
+    assert summary.mistakes == sum(wrong)
+    assert summary.mean_cost == summary.cost / 700
+
+
+@pytest.mark.parametrize("delay", [0, 30])
+@pytest.mark.parametrize("classes", [None, ["rare", "usual"]])
+def test_a_model_with_costs_of_its_own_gives_the_same_labels(stream, delay, classes):
+    options = {"delay": delay, "classes": classes}
+    layered, built_in = run(linear(), stream, costs=COSTS, **options), run(linear(costs=COSTS), stream, **options)
+    assert built_in.summary.cost == layered.summary.cost
+    assert built_in.summary.cost_without == layered.summary.cost_without
+    assert built_in.summary.mistakes == layered.summary.mistakes
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the first variances of GaussianNB are 0
+def test_any_classifier_with_probabilities_predicts_by_costs(stream):
+    summary = run(GaussianNB(), stream, costs=COSTS).summary
+    assert summary.cost < summary.cost_without
+
+
+def test_a_classifier_without_probabilities_keeps_its_labels(stream):
+    summary, plain = (run(Perceptron(), stream, costs=costs).summary for costs in (COSTS, None))
+    assert summary.mistakes == plain.mistakes
+    assert summary.cost_without is None
+    assert plain.cost is None
+    assert "cost  " in str(summary)
+
+
+def test_windows_have_the_costs_of_their_rows(stream):
+    result = run(linear(), stream, costs=COSTS)
+    windows = result.timeline.windows(10)
+    assert sum(window.cost for window in windows) == pytest.approx(result.summary.cost)
+    assert sum(window.cost_without for window in windows) == pytest.approx(result.summary.cost_without)
+    assert windows[0].mean_costs == (windows[0].cost / windows[0].n_rows, windows[0].cost_without / windows[0].n_rows)
+    assert run(linear(), stream).timeline.windows(1)[0].mean_costs is None
+
+
+@pytest.mark.parametrize("delay", [0, 30])
+def test_a_run_that_was_stopped_goes_on_with_the_same_costs(stream, delay, tmp_path):
+    whole = run(linear(), stream, costs=COSTS, delay=delay).summary
+    run(linear(), stream, tmp_path, costs=COSTS, delay=delay, limit=333)
+    resumed = run(linear(), stream, tmp_path, costs=COSTS, delay=delay, resume=True).summary
+    assert (resumed.cost, resumed.cost_without) == (whole.cost, whole.cost_without)
+    with pytest.raises(CheckpointError, match="another costs"):
+        run(linear(), stream, tmp_path, costs={}, delay=delay, resume=True)
+
+
+def test_labels_that_never_occur_are_named(stream):
+    summary = run(linear(), stream, costs={"rare": {"usual": 20, "Usual": 3}}).summary
+    assert summary.cost_labels_unseen == ("Usual",)
+    assert json.loads(json.dumps(summary.to_dict()))["cost_labels_unseen"] == ["Usual"]
+
+
+def test_equal_costs_are_the_number_of_mistakes(stream):
+    summary = run(AMRC(features="linear"), stream, costs={}).summary
+    assert summary.cost == summary.mistakes
+
+
+def test_costs_are_checked_before_the_first_row(stream):
+    with pytest.raises(ConfigError, match=r"costs\['rare'\]\['usual'\]"):
+        run(linear(), stream, costs={"rare": {"usual": -1}})
