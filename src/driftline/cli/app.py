@@ -34,6 +34,7 @@ from driftline.cli.options import (
     Source,
     Time,
     ToleratedLevel,
+    Use,
 )
 
 DEFAULT_STORE = Path("experiments/results")
@@ -94,6 +95,7 @@ def run(
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
+    use: Use = None,
     on_bad_row: BadRows = OnBadRow.STOP,
     header: Header = None,
     delimiter: Delimiter = None,
@@ -119,7 +121,15 @@ def run(
     run_stream(
         source,
         ReadOptions(
-            label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding
+            label,
+            time,
+            tuple(ignore or ()),
+            tuple(categorical or ()),
+            on_bad_row,
+            header,
+            delimiter,
+            encoding,
+            tuple(use or ()),
         ),
         model,
         parameters or [],
@@ -149,6 +159,7 @@ def compare(
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
+    use: Use = None,
     on_bad_row: BadRows = OnBadRow.STOP,
     header: Header = None,
     delimiter: Delimiter = None,
@@ -172,7 +183,15 @@ def compare(
     compare_models(
         source,
         ReadOptions(
-            label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding
+            label,
+            time,
+            tuple(ignore or ()),
+            tuple(categorical or ()),
+            on_bad_row,
+            header,
+            delimiter,
+            encoding,
+            tuple(use or ()),
         ),
         models,
         delay=delay,

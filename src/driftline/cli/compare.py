@@ -12,7 +12,7 @@ from driftline.cli import FAILED, INTERRUPTED, print_error
 from driftline.cli.guarantees import create_model
 from driftline.cli.output import STDOUT, DataConsole, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
-from driftline.cli.source import ReadOptions, open_source, readable_again
+from driftline.cli.source import ReadOptions, open_source, print_columns, readable_again
 from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation import Comparison, compare, evaluate
 from driftline.evaluation.summary_table import label_hint
@@ -48,6 +48,8 @@ def compare_models(
     with readable_again(source) as place:
         for name, model in candidates.items():
             stream = open_source(place, reading)
+            if name == names[0] and not quiet:
+                print_columns(stream)
             try:
                 run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, progress=not quiet)
             except DriftlineError as error:  # the other classifiers may succeed

@@ -25,7 +25,7 @@ from driftline.cli.output import (
     write,
     write_json,
 )
-from driftline.cli.source import ReadOptions, open_source
+from driftline.cli.source import ReadOptions, column_records, open_source, print_columns
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import evaluate
 from driftline.evaluation.summary_table import summary_table
@@ -67,11 +67,13 @@ def run_stream(
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
+    if not quiet:
+        print_columns(stream)
     run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, progress=not quiet)
     entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)
     try:
-        write_outputs([entry], run_record(entry, model), report, json)
+        write_outputs([entry], run_record(entry, model) | {"columns": column_records(stream)}, report, json)
         if save is not None:
             _save(run.model, save, _notes(stream, reading, run.summary.n_rows))
     finally:

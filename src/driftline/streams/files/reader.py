@@ -145,6 +145,11 @@ class FileReader:
         """Set `chunks` to the rows, with the columns at these positions only, in this order."""
         self.chunks = self._read(positions)
 
+    def keep(self, columns: Sequence[int]) -> None:
+        """Keep only some of the columns of `chunks`, given by their positions there."""
+        chunks = self.chunks
+        self.chunks = (Chunk(chunk.places, [chunk.columns[j] for j in columns]) for chunk in chunks)
+
     def peek(self) -> list[Cells]:
         """Return the first cells of the selected columns; `chunks` still begins with them."""
         taken: list[Chunk] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from driftline.errors import ConfigError, DataError
+from driftline.errors import ConfigError, DataError, Parameter
 from driftline.streams.files.encoders import encoder_from_dict
 from driftline.streams.files.input_file import InputFile
 from driftline.streams.files.layout import FeatureEncoder
@@ -188,8 +188,15 @@ def _positions(found: Sequence[str], layout: Mapping[str, Any], file_name: str) 
         names: Sequence[str] = unique_names(found)
         missing = [name for name in wanted if name not in names]
         if missing:
-            hint = _hint(missing[0], names)
-            raise DataError(f"{file_name} lacks {_listed(missing)} that the model learned from{hint}")
+            lacks = f"{file_name} lacks {_listed(missing)} that the model learned from"
+            if len(found) == 1 and layout["delimiter"] is not None:
+                raise DataError(
+                    f"{lacks}: its cells were cut at {layout['delimiter']!r}, as in the file that the model learned "
+                    "from; pass ",
+                    Parameter("delimiter"),
+                    " if it has another",
+                )
+            raise DataError(f"{lacks}{_hint(missing[0], names)}")
         return [names.index(name) for name in wanted]
     expected = list(layout["columns"])
     without_label = [name for j, name in enumerate(expected) if j != layout["label"]]

@@ -2,6 +2,7 @@
 
 import math
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
@@ -11,6 +12,7 @@ import numpy as np
 
 from driftline.errors import ConfigError, DataError, Parameter
 from driftline.streams.files.cells import RowErrors
+from driftline.streams.files.columns import ColumnDescriptions, ColumnWarning
 from driftline.streams.files.input_file import InputFile
 from driftline.streams.files.layout import Layout
 from driftline.streams.files.npz import NpzStream
@@ -69,6 +71,21 @@ class FileStream:
     def layout(self) -> dict[str, Any]:
         """How the columns are encoded, as JSON can hold it; with it, `RowFile` reads other files in the same way."""
         return self._layout.to_dict()
+
+    @property
+    def notices(self) -> tuple[DataError, ...]:
+        """A message for each column that is not used, because it looks like a time or an identifier."""
+        return self._layout.notices
+
+    def describe_columns(self) -> ColumnDescriptions:
+        """Return the columns of the file as they were understood, by its head.
+
+        Returns
+        -------
+        ColumnDescriptions
+            A tuple with a `ColumnDescription` for each column; printed, a table.
+        """
+        return self._layout.columns
 
     @property
     def n_skipped(self) -> int:
@@ -186,6 +203,7 @@ def open_stream(
     time: str | int | None = None,
     ignore: str | int | Sequence[str | int] = (),
     categorical: str | int | Sequence[str | int] = (),
+    use: str | int | Sequence[str | int] = (),
     header: bool | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -205,6 +223,13 @@ def open_stream(
       and ones; all other values, in the head or later, share the four columns ``colour=#0`` to ``colour=#3`` by their
       checksum. A nominal ARFF attribute has the values of its list; if all are numbers, it is numeric. More than 32
       values of which half would be numbers without ``$``, ``%`` or commas are an error that says what to do.
+    - A feature that looks like a time or an identifier is not used, with a `ColumnWarning`, unless it is named in
+      `use` or `categorical` or no other feature is left; see `describe_columns` of the stream. Of 100 or more known cells in the head: dates look
+      like a time if they never fall and are not all the same, whole numbers if they never fall and at least 95 % are
+      different, other numbers if each is larger than the one before. Text identifies rows if at least 95 % of its
+      values are different. Whole numbers do if they count 1, 2, 3, …; or if all are different and either five or more
+      would have repeated an earlier one if they had been drawn at random from their range, or all have the same number
+      of digits, five or more. Counts with a wide range, such as bytes, are kept. So are constant columns.
     - Missing values are NaN, in all columns of a categorical one. A cell is missing if it is empty or ``?``, ``NA``,
       ``N/A``, ``NaN``, ``nan``, ``null``, ``NULL``, ``None``.
     - Labels are whole numbers if all labels of the head are (1.0 counts as 1), booleans if they are True and False,
@@ -223,6 +248,8 @@ def open_stream(
         Columns to leave out.
     categorical : str, int or sequence of them, default=()
         Columns that are categorical although they look like numbers. If the label is among them, labels are text.
+    use : str, int or sequence of them, default=()
+        Columns to learn from although they look like times or identifiers.
     header : bool, optional
         Whether the first row of a CSV file holds the names of the columns. By default it does if the label is given
         by name, if one of its cells is not a number but those below are, or if its cells are 0, 1, 2, … Without a
@@ -264,7 +291,7 @@ def open_stream(
         raise ConfigError(
             f"path must be the path of a file; got {type(path).__name__}. For rows in memory use ArrayStream(X, y)"
         )
-    options = check_options(label, time, ignore, categorical, header, delimiter, encoding)
+    options = check_options(label, time, ignore, categorical, header, delimiter, encoding, use)
     file = InputFile(os.fspath(path))
     if file.format == "npz":
         return _open_npz(file, options, name)
@@ -275,9 +302,12 @@ def open_stream(
         head = reader.peek()
         if not any(head):
             raise _no_rows(file.name, reader.bad_rows)
-        layout = Layout(reader.columns, roles, head, file.name, options)
+        layout = Layout(reader.columns, roles, head, file.name, reader.options)
+        reader.keep([k for k, j in enumerate(roles.used) if j in layout.roles.used])
         if file.is_pipe:
             on_exit.pop_all()  # the first pass continues with this reader
+    for notice in layout.notices:
+        warnings.warn(f"{file.name}: {notice}", ColumnWarning, stacklevel=2)
     return FileStream(file.stem if name is None else name, file, reader, layout, on_bad_row)
 
 
