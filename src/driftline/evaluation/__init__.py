@@ -8,6 +8,7 @@ from driftline.evaluation.records import read_records
 from driftline.evaluation.summary import Summary
 from driftline.evaluation.timeline import Timeline
 from driftline.evaluation.tuning import ScaleChoice, choose_scale
+from driftline.evaluation.verdict import Verdict
 from driftline.evaluation.window_stats import WindowStats
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Summary",
     "TimeDelay",
     "Timeline",
+    "Verdict",
     "WindowStats",
     "choose_scale",
     "compare",

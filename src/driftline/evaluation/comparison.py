@@ -87,7 +87,7 @@ def compare(timelines: Mapping[str, Timeline]) -> list[Comparison]:
     means = {name: float(each @ lengths / lengths.sum()) for name, each in errors.items()}
     order = sorted(means, key=lambda name: means[name])
     pairs = [(better, worse) for k, better in enumerate(order) for worse in order[k + 1 :]]
-    tests = {(a, b): _test(errors[b] - errors[a], lengths, len(pairs)) for a, b in pairs}
+    tests = {(a, b): paired_test(errors[b] - errors[a], lengths, len(pairs)) for a, b in pairs}
     corrected = _holm({pair: test.p for pair, test in tests.items() if test is not None})
     return [
         Comparison(
@@ -113,7 +113,7 @@ class _Test(NamedTuple):
     p: float
 
 
-def _test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
+def paired_test(differences: Vector, lengths: Labels, n_pairs: int) -> _Test | None:
     """Test whether the mean difference is 0; None with too few batches, or if only the last, short one differs.
 
     If batches are correlated as in an autoregression with the correlation r of neighbours, n of them are worth

@@ -20,6 +20,7 @@ from driftline.evaluation.run_checkpoint import write_run
 from driftline.evaluation.scheduling import InterruptHandler, SaveTimer, SliceLength, StopRequested
 from driftline.evaluation.summary import RunningTotals
 from driftline.evaluation.timeline import Timeline
+from driftline.evaluation.verdict import BaselineComparison
 from driftline.streams import Stream
 from driftline.types import Block, Indices, Predictions, Vector
 from driftline.utils.progress import ProgressBar
@@ -36,6 +37,7 @@ class EvaluationState:
     clock: Clock
     guarantees: GuaranteeRecord
     baselines: LabelBaselines
+    comparison: BaselineComparison
     n_skipped: int = 0
     last_row_digest: str = ""
     """Digest of the last row and its label, by which a changed stream is noticed when the run is resumed."""
@@ -146,6 +148,7 @@ class EvaluationRun:
             clocked = replace(rows, times=self._state.clock.read(rows.times))
             if self._schedule is None:
                 predictions, stated = self._with_prompt_labels(clocked)
+                self._state.comparison.predict_then_learn(rows)
                 baselines, waiting = self._state.baselines.predict_then_learn(rows.labels), np.zeros(n, np.int64)
             else:
                 predictions, stated, baselines, waiting = self._with_late_labels(clocked, rows.times, self._schedule)
@@ -158,6 +161,7 @@ class EvaluationRun:
         if self._records is not None:
             self._records.add(rows, predictions, waiting, stated, baselines)
         self._state.totals.add(rows.labels, predictions)
+        self._state.comparison.compare(rows.labels, predictions.predicted, baselines)
         self._state.timeline.add(rows, predictions, stated)
         if self._state.n_rows % ALARM_CHECK_ROWS == 0:
             self._state.guarantees.note_alarm(self._state.model, stream.columns)
@@ -186,6 +190,7 @@ class EvaluationRun:
             predictions.append(replace(self._classifier.assess(row, pending.asked), learn_seconds=np.array([seconds])))
             stated.append(self._state_row(first + t, predictions[-1]))
             baselines.append(self._state.baselines.predict(row.labels.tolist()[0]))
+            self._state.comparison.predict(row)
             self._classifier.observe(replace(row, ids=np.array([first + t])))
             pending.asked += 1
             pending.push(schedule.due(first + t, row_time), first + t, row)
@@ -212,6 +217,7 @@ class EvaluationRun:
         seconds = time.perf_counter() - start
         self._state.guarantees.learn_rows(arrived.ids, arrived.labels)
         self._state.baselines.learn(arrived.labels)
+        self._state.comparison.learn(arrived)
         return seconds
 
     def _save(self, *, at_once: bool) -> None:

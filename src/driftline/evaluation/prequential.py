@@ -25,6 +25,7 @@ from driftline.evaluation.records import list_record_files
 from driftline.evaluation.run_checkpoint import FILE_NAME, locked_folder, read_run
 from driftline.evaluation.summary import RunningTotals, Summary
 from driftline.evaluation.timeline import Timeline
+from driftline.evaluation.verdict import BaselineComparison
 from driftline.guarantees import Guarantees
 from driftline.guarantees.settings import checked_guarantees
 from driftline.streams import Stream
@@ -159,6 +160,7 @@ def evaluate(
             Clock(time_unit),
             GuaranteeRecord.start(levels),
             LabelBaselines(),
+            BaselineComparison(len(stream.columns)),
         )
         run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about)
         finished = run.process(stream, limit, bar)
@@ -245,6 +247,8 @@ def _summary(state: EvaluationState, stream: Stream, delta: float) -> Summary:
         **state.guarantees.figures(state.model, stream.columns),
         last_label_error=state.baselines.last_mistakes / state.n_rows,
         majority_so_far_error=state.baselines.majority_mistakes / state.n_rows,
+        logistic_error=state.comparison.logistic.error,
+        verdict=state.comparison.verdicts(),
         label_memory=getattr(state.model, "label_memory", None),
     )
 

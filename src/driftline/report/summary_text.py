@@ -14,6 +14,7 @@ from driftline.report.formatting import (
     visible_text,
 )
 from driftline.report.guarantee_text import guarantee_sentences
+from driftline.report.verdict_text import verdict_sentences
 from driftline.types import Status
 
 MAX_CHANGES = 5
@@ -32,7 +33,7 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
     Returns
     -------
     list of str
-        Three to ten sentences.
+        Four to twelve sentences, the verdict first.
 
     Examples
     --------
@@ -59,10 +60,11 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
     Returns
     -------
     list of str
-        Three to ten sentences.
+        Four to twelve sentences, the verdict first.
     """
     first = analysis.first
     sentences = [
+        *verdict_sentences(first.summary, first.name),
         _error_sentence(first),
         *label_hint(first.summary, first.name),
         *guarantee_sentences(first.summary),

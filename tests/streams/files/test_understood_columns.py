@@ -1,6 +1,7 @@
 """How the columns of a file are understood: times and identifiers are not learned from, and the user is told."""
 
 import io
+import itertools
 import sys
 import uuid
 import warnings
@@ -143,7 +144,7 @@ floats = st.floats(-1e6, 1e6)
 def test_a_finding_agrees_with_its_definition_by_pairs(values):
     array = np.array(values)
     found = examine_numbers(array, is_date=False)
-    pairs = list(zip(values, values[1:], strict=False))
+    pairs = list(itertools.pairwise(values))
     is_whole = all(value == int(value) for value in values)
     if found == Finding.RISING:
         assert all(a <= b for a, b in pairs)

@@ -92,9 +92,8 @@ class ColumnDescription:
         counted = f"{self.n_values:,} value{'' if self.n_values == 1 else 's'}" if self.n_values is not None else ""
         words = self.role if self.role != "feature" else str(self.kind)
         if self.finding is not None:
-            return (
-                f"{words}, {_FINDING_WORDS.get(str(self.finding), self.finding) if self.n_values else 'empty so far'}"
-            )
+            found = _FINDING_WORDS.get(str(self.finding), str(self.finding))
+            return f"{words}, {found if self.n_values else 'empty so far'}"
         return f"{words}, {counted}" if self.kind == "categorical" or self.role == "label" else words
 
 
@@ -144,13 +143,19 @@ class HeadColumn:
             found = examine_numbers(known, is_date=is_date)
         else:
             texts = [text for cell in to_sequence(self.cells) if (text := _text(cell)) is not None]
-            n_values, n_known, kind = len(set(texts)), len(texts), None if self.encoder is None else "categorical"
+            n_values, n_known, kind = len(set(texts)), len(texts), "categorical"
             found = None if self.column.values is not None else examine_texts(n_values, n_known)
         if n_known == 0 and len(self.cells) >= MIN_CELLS:
             found = Finding.CONSTANT
         missing = (len(self.cells) - n_known) / len(self.cells)
         return ColumnDescription(
-            name, role, kind, found if role == "feature" else None, n_values, missing, self._example()
+            name,
+            role,
+            None if self.encoder is None else kind,
+            found if role == "feature" else None,
+            n_values,
+            missing,
+            self._example(),
         )
 
     def _example(self) -> str | None:
@@ -182,26 +187,31 @@ def examine_numbers(values: Vector, *, is_date: bool) -> Finding | None:
     >>> examine_numbers(np.random.default_rng(0).permutation(100.0), is_date=False)
     <Finding.IDENTIFIER: 'unique in every row'>
     """
-    n = len(values)
-    if n < MIN_CELLS:
+    if len(values) < MIN_CELLS:
         return None
-    low, high = float(values.min()), float(values.max())
-    if low == high:
-        return Finding.CONSTANT
     steps = np.diff(values)
+    if not steps.any():
+        return Finding.CONSTANT
     if is_date:
         return Finding.RISING if steps.min() >= 0.0 else None
-    if not np.array_equal(values, np.rint(values)):
-        return Finding.RISING if steps.min() > 0.0 else None
+    if np.array_equal(values, np.rint(values)):
+        return _examine_whole_numbers(values, steps)
+    return Finding.RISING if steps.min() > 0.0 else None
+
+
+def _examine_whole_numbers(values: Vector, steps: Vector) -> Finding | None:
+    """Return what whole numbers show; `steps` are the differences between neighbours."""
+    n, low, high = len(values), values.min(), values.max()
     if np.all(steps == 1.0):
         return Finding.ROW_NUMBERS
     if steps.min() >= 0.0:
         return Finding.RISING if 1 + np.count_nonzero(steps) >= MIN_DIFFERENT * n else None
-    has_repeats = len(np.unique(values)) < n
+    if len(np.unique(values)) < n:
+        return None
     expected_repeats = n * (n - 1) / 2 / (high - low + 1.0)
-    n_digits = len(str(int(abs(low))))
-    same_length = low >= 0.0 and n_digits >= MIN_DIGITS and len(str(int(high))) == n_digits
-    return Finding.IDENTIFIER if not has_repeats and (expected_repeats >= MIN_EXPECTED_REPEATS or same_length) else None
+    lengths = {len(str(int(value))) for value in (low, high)}
+    same_length = low >= 0.0 and len(lengths) == 1 and min(lengths) >= MIN_DIGITS
+    return Finding.IDENTIFIER if expected_repeats >= MIN_EXPECTED_REPEATS or same_length else None
 
 
 def examine_texts(n_values: int, n_known: int) -> Finding | None:

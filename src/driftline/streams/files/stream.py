@@ -224,12 +224,13 @@ def open_stream(
       checksum. A nominal ARFF attribute has the values of its list; if all are numbers, it is numeric. More than 32
       values of which half would be numbers without ``$``, ``%`` or commas are an error that says what to do.
     - A feature that looks like a time or an identifier is not used, with a `ColumnWarning`, unless it is named in
-      `use` or `categorical` or no other feature is left; see `describe_columns` of the stream. Of 100 or more known cells in the head: dates look
-      like a time if they never fall and are not all the same, whole numbers if they never fall and at least 95 % are
-      different, other numbers if each is larger than the one before. Text identifies rows if at least 95 % of its
-      values are different. Whole numbers do if they count 1, 2, 3, …; or if all are different and either five or more
-      would have repeated an earlier one if they had been drawn at random from their range, or all have the same number
-      of digits, five or more. Counts with a wide range, such as bytes, are kept. So are constant columns.
+      `use` or `categorical`, or no other feature is left; `describe_columns` of the stream shows all. This takes 100 or
+      more known cells in the head. Dates look like a time if they never fall and are not all the same, whole numbers
+      if they never fall and at least 95 % are different, other numbers if each is larger than the one before. Text
+      identifies rows if at least 95 % of its values are different. Whole numbers do if they count 1, 2, 3, …; or if all
+      are different and either five or more would have repeated an earlier one if they had been drawn at random from
+      their range, or all have the same number of digits, five or more. Counts with a wide range, such as bytes, are
+      kept. So are constant columns.
     - Missing values are NaN, in all columns of a categorical one. A cell is missing if it is empty or ``?``, ``NA``,
       ``N/A``, ``NaN``, ``nan``, ``null``, ``NULL``, ``None``.
     - Labels are whole numbers if all labels of the head are (1.0 counts as 1), booleans if they are True and False,
