@@ -231,6 +231,35 @@ def predict(
             rich_help_panel=READING,
         ),
     ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="A column by which you recognise rows; it is written first. Its name, or its position counted from 0.",
+            show_default=False,
+        ),
+    ] = None,
+    learn: Annotated[
+        str | None,
+        typer.Option(
+            "--learn",
+            metavar="FILE",
+            help="Learn labels of rows that were predicted earlier: from a file with a column of ids and one of "
+            "labels, or with - from the lines of the input that have a label, which are not answered. Needs --id.",
+            show_default=False,
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Save the model after the last row, with what it has learned and the rows whose labels it waits for. "
+            "Needs --id.",
+            show_default=False,
+        ),
+    ] = None,
     safe_cells: Annotated[
         bool,
         typer.Option(
@@ -250,12 +279,27 @@ def predict(
     example:
 
     driftline predict my.driftline new.csv --out predictions.csv
+
+    Rows that come through a pipe are answered one by one, as they come:
+
+    tail -f events.csv | driftline predict my.driftline - --id order
     """
     from driftline.cli.predict import predict_file
 
     given = {"has_header": header, "delimiter": delimiter, "encoding": encoding}
     changes = {name: value for name, value in given.items() if value is not None}
-    predict_file(model, file, out, str(on_bad_row), changes, safe_cells=safe_cells, max_bytes=max_bytes)
+    predict_file(
+        model,
+        file,
+        out,
+        str(on_bad_row),
+        changes,
+        id_column=id_column,
+        learn=learn,
+        save=save,
+        safe_cells=safe_cells,
+        max_bytes=max_bytes,
+    )
 
 
 @app.command()

@@ -104,7 +104,7 @@ def assign_roles(found: Sequence[str], options: FileOptions, file_name: str) -> 
         )
 
     def position(column: str | int, parameter: str) -> int:
-        return _position(column, found, names, file_name, parameter)
+        return find_column(column, found, names, file_name, parameter)
 
     label = position(options.label, "label")
     time = None if options.time is None else position(options.time, "time")
@@ -142,7 +142,7 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(taken)
 
 
-def _position(column: str | int, found: Sequence[str], names: Sequence[str], file_name: str, parameter: str) -> int:
+def find_column(column: str | int, found: Sequence[str], names: Sequence[str], file_name: str, parameter: str) -> int:
     """Return the position of a column that is given by its name in the file, its unique name or its position."""
     if isinstance(column, NameOrPosition) and found.count(str(column)) == 1:
         return found.index(str(column))
