@@ -26,7 +26,8 @@ def main() -> None:
             signal.signal(number, interrupt)
     try:
         _run()
-    except (KeyboardInterrupt, Exception) as error:  # libraries may replace a KeyboardInterrupt by an ImportError
+    # Libraries may replace a KeyboardInterrupt by an ImportError, and typer replaces it by SystemExit.
+    except (KeyboardInterrupt, SystemExit, Exception) as error:
         if not interrupts and not isinstance(error, KeyboardInterrupt):
             raise
         for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not disturb the end of the process

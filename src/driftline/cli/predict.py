@@ -58,11 +58,11 @@ def predict_file(
     """
     labels = [] if learn is None else [learn]
     check_files_exist(model_file, file, *labels)
-    check_outputs([model_file, file, *labels], out=out, save=save)
     if id_column is None and (learn is not None or save is not None):
         raise ConfigError("--learn and --save need --id, the column by which labels find their rows")
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
+    check_outputs([model_file, file, *labels], out=out, save=save)
     if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
         raise ConfigError(f"--out must end in .csv or .parquet; got {out}")
     if safe_cells and out.suffix == ".parquet":

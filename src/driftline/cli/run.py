@@ -1,7 +1,7 @@
 """The command ``driftline run``: run a classifier over a stream."""
 
 import json as json_format
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -167,11 +167,15 @@ def run_record(entry: ReportEntry, model: Any) -> dict[str, Any]:
 
 
 def write_outputs(
-    entries: Sequence[ReportEntry], content: dict[str, Any], report: Path | None, json: Path | None
+    entries: Sequence[ReportEntry],
+    content: dict[str, Any],
+    report: Path | None,
+    json: Path | None,
+    failures: Mapping[str, str] | None = None,
 ) -> None:
     """Write the report and the JSON output, where requested."""
     if report is not None:
-        write(report, to_html(entries, command=command(), versions=versions()).encode())
+        write(report, to_html(entries, command=command(), versions=versions(), failures=failures).encode())
     if json is not None:
         write_json(content, json)
 
