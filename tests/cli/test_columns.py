@@ -55,3 +55,17 @@ def test_nothing_is_said_of_columns_where_only_results_are_wanted(log, command, 
 def test_compare_says_it_once(log, command):
     left = command("compare", "log.csv", "--label", "class", "--models", "majority,no-change")
     assert left.err.count("The columns of log") == 1
+
+
+def test_a_layout_is_written_edited_and_used(log, command):
+    assert command(*RUN, "--time", "ts", "--write-layout", "log.toml", "--quiet") == (0, "", "")
+    layout = log.with_name("log.toml")
+    layout.write_text(layout.read_text().replace('ignore = ["key"]', "ignore = []"))
+    used = command("run", "log.csv", "--layout", "log.toml", "--model", "dwm", "--json", "-")
+    assert {column["name"]: column["role"] for column in json.loads(used.out)["columns"]} == {
+        "key": "not used", "ts": "time", "x": "feature", "class": "label",
+    }  # fmt: skip
+    layout.write_text("version = 1\nlables = 3\n")
+    left = command("run", "log.csv", "--layout", "log.toml")
+    assert left.code == 2
+    assert "log.toml: 'lables' is no key of a layout" in left.err

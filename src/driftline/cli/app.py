@@ -7,6 +7,7 @@ import typer
 
 from driftline.cli.options import (
     MAX_BYTES,
+    OUTPUT,
     READING,
     BadRows,
     Categorical,
@@ -20,6 +21,7 @@ from driftline.cli.options import (
     JsonFile,
     Label,
     LabelMemory,
+    LayoutFile,
     Limit,
     MaxBytes,
     Model,
@@ -96,6 +98,7 @@ def run(
     ignore: Ignore = None,
     categorical: Categorical = None,
     use: Use = None,
+    layout: LayoutFile = None,
     on_bad_row: BadRows = OnBadRow.STOP,
     header: Header = None,
     delimiter: Delimiter = None,
@@ -103,6 +106,16 @@ def run(
     report: Report = None,
     save: Save = None,
     json: JsonFile = None,
+    write_layout: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-layout",
+            metavar="FILE",
+            help="Write how the columns were understood to a TOML file, to be edited and passed as --layout.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a classifier over a stream: predict each row, then learn its label.
@@ -130,6 +143,7 @@ def run(
             delimiter,
             encoding,
             tuple(use or ()),
+            layout,
         ),
         model,
         parameters or [],
@@ -141,6 +155,7 @@ def run(
         report=report,
         save=save,
         json=json,
+        layout_file=write_layout,
         quiet=quiet,
     )
 
@@ -160,6 +175,7 @@ def compare(
     ignore: Ignore = None,
     categorical: Categorical = None,
     use: Use = None,
+    layout: LayoutFile = None,
     on_bad_row: BadRows = OnBadRow.STOP,
     header: Header = None,
     delimiter: Delimiter = None,
@@ -192,6 +208,7 @@ def compare(
             delimiter,
             encoding,
             tuple(use or ()),
+            layout,
         ),
         models,
         delay=delay,

@@ -82,8 +82,8 @@ def compare_models(
                 _show(entries, ranked, imputed, failures)
         if not quiet:
             print_written(report, json)
-    for name, error in failures.items():
-        print_error(f"{name}: {error.for_command_line()}")
+    for name, failure in failures.items():
+        print_error(f"{name}: {failure.for_command_line()}")
     if failures or interrupted:
         raise typer.Exit(INTERRUPTED if interrupted else FAILED)
 

@@ -32,7 +32,7 @@ from driftline.evaluation.summary_table import summary_table
 from driftline.guarantees import Guarantees
 from driftline.registry import describe
 from driftline.report import ReportEntry, summary_sentences, to_html
-from driftline.streams import Stream
+from driftline.streams import FileStream, Stream
 from driftline.streams.files import numeric_layout
 
 SCHEMA = 1
@@ -53,11 +53,12 @@ def run_stream(
     report: Path | None,
     save: Path | None,
     json: Path | None,
+    layout_file: Path | None,
     quiet: bool,
 ) -> None:
     """Run a classifier over a stream, print the results, and write the requested files."""
     check_report(report)
-    check_outputs([source], report=report, save=save, json=json)
+    check_outputs([source], report=report, save=save, json=json, write_layout=layout_file)
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
     model = create_model(
@@ -67,6 +68,8 @@ def run_stream(
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
+    if layout_file is not None:
+        _write_layout(stream, layout_file)
     if not quiet:
         print_columns(stream)
     run = evaluate(model, stream, delay=delay, limit=limit, guarantees=guarantees, progress=not quiet)
@@ -80,9 +83,16 @@ def run_stream(
         if not quiet:
             _show(entry)  # even if a file could not be written
     if not quiet:
-        print_written(report, save, json)
+        print_written(report, save, json, layout_file)
     if not run.finished:
         raise typer.Exit(INTERRUPTED)
+
+
+def _write_layout(stream: Stream, path: Path) -> None:
+    if not isinstance(stream, FileStream) or path == STDOUT:
+        raise ConfigError("--write-layout needs a file to write, and a source that is a file other than NPZ")
+    with name_file_in_errors(path):
+        stream.write_layout(path)
 
 
 def _save(model: Any, path: Path, notes: dict[str, Any]) -> None:

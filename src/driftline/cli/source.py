@@ -36,6 +36,7 @@ class ReadOptions:
     delimiter: str | None = None
     encoding: str = "utf-8"
     use: tuple[str, ...] = ()
+    layout: Path | None = None
 
 
 def open_source(source: str, reading: ReadOptions) -> Stream:

@@ -108,6 +108,12 @@ class Layout:
             }
         except DataError as error:
             raise DataError(f"{file_name}: ", error) from error
+        for j in roles.numeric:
+            if not isinstance(encoders[j], NumberEncoder):
+                raise DataError(
+                    f"{file_name}: column {roles.names[j]!r} begins with {brief(cells[j][0])}; expected numbers or "
+                    "dates, since the layout lists it as numeric"
+                )
         self._has_header = any(column.name for column in columns)
         self._options = options
         self._label = LabelEncoder(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)

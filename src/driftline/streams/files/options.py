@@ -29,6 +29,8 @@ class FileOptions:
     delimiter: str | None = None
     encoding: str = "utf-8"
     use: tuple[str | int, ...] = ()
+    numeric: tuple[str | int, ...] = ()
+    """Columns that a layout file says to hold numbers."""
     keys: tuple[str, ...] | None = None
     """Keys of the objects in a file of JSON lines; no option of the user, but found in the head."""
 
@@ -82,6 +84,7 @@ class ColumnRoles:
     time: int | None
     chosen: frozenset[int] = frozenset()
     """Features that the user named, so that they are learned from whatever they look like."""
+    numeric: frozenset[int] = frozenset()
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -111,7 +114,8 @@ def assign_roles(found: Sequence[str], options: FileOptions, file_name: str) -> 
     ignored = frozenset(position(column, "ignore") for column in options.ignore)
     categorical = frozenset(position(column, "categorical") for column in options.categorical)
     used = frozenset(position(column, "use") for column in options.use)
-    named = [label, *(() if time is None else (time,)), *ignored, *(categorical - {label}), *used]
+    numeric = frozenset(position(column, "numeric") for column in options.numeric)
+    named = [label, *(() if time is None else (time,)), *ignored, *(categorical - {label}), *used, *numeric]
     if len(set(named)) < len(named):
         twice = names[next(j for j in named if named.count(j) > 1)]
         raise ConfigError(
@@ -121,7 +125,7 @@ def assign_roles(found: Sequence[str], options: FileOptions, file_name: str) -> 
     features = tuple(j for j in range(len(names)) if j not in ignored and j not in (label, time))
     if not features:
         raise DataError(f"{file_name}: no column is left to learn from besides the label {names[label]!r}")
-    return ColumnRoles(names, features, categorical, label, time, chosen=used | categorical)
+    return ColumnRoles(names, features, categorical, label, time, chosen=used | categorical | numeric, numeric=numeric)
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from driftline.streams.files.cells import RowErrors
 from driftline.streams.files.columns import ColumnDescriptions, ColumnWarning
 from driftline.streams.files.input_file import InputFile
 from driftline.streams.files.layout import Layout
+from driftline.streams.files.layout_file import layout_values, read_layout, write_layout
 from driftline.streams.files.npz import NpzStream
 from driftline.streams.files.options import FileOptions, assign_roles, check_options, unique_names
 from driftline.streams.files.reader import BadRows, FileReader, OnBadRow
@@ -76,6 +77,18 @@ class FileStream:
     def notices(self) -> tuple[DataError, ...]:
         """A message for each column that is not used, because it looks like a time or an identifier."""
         return self._layout.notices
+
+    def write_layout(self, path: str | os.PathLike[str]) -> None:
+        """Write how the columns are read to a TOML file that people can edit, for `layout` of `open_stream`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which is replaced if it exists.
+        """
+        roles = self._layout.roles
+        has_text_label = roles.label in roles.categorical
+        write_layout(path, layout_values(self._layout.columns, self.layout, has_text_label=has_text_label))
 
     def describe_columns(self) -> ColumnDescriptions:
         """Return the columns of the file as they were understood, by its head.
@@ -204,6 +217,7 @@ def open_stream(
     ignore: str | int | Sequence[str | int] = (),
     categorical: str | int | Sequence[str | int] = (),
     use: str | int | Sequence[str | int] = (),
+    layout: str | os.PathLike[str] | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -251,6 +265,9 @@ def open_stream(
         Columns that are categorical although they look like numbers. If the label is among them, labels are text.
     use : str, int or sequence of them, default=()
         Columns to learn from although they look like times or identifiers.
+    layout : path-like, optional
+        A TOML file with the label, the time and so on, as `write_layout` of a stream writes it. Arguments that are
+        given here replace those of the file.
     header : bool, optional
         Whether the first row of a CSV file holds the names of the columns. By default it does if the label is given
         by name, if one of its cells is not a number but those below are, or if its cells are 0, 1, 2, … Without a
@@ -293,6 +310,8 @@ def open_stream(
             f"path must be the path of a file; got {type(path).__name__}. For rows in memory use ArrayStream(X, y)"
         )
     options = check_options(label, time, ignore, categorical, header, delimiter, encoding, use)
+    if layout is not None:
+        options = _with_layout(options, read_layout(layout))
     file = InputFile(os.fspath(path))
     if file.format == "npz":
         return _open_npz(file, options, name)
@@ -303,13 +322,24 @@ def open_stream(
         head = reader.peek()
         if not any(head):
             raise _no_rows(file.name, reader.bad_rows)
-        layout = Layout(reader.columns, roles, head, file.name, reader.options)
-        reader.keep([k for k, j in enumerate(roles.used) if j in layout.roles.used])
+        encoding_layout = Layout(reader.columns, roles, head, file.name, reader.options)
+        reader.keep([k for k, j in enumerate(roles.used) if j in encoding_layout.roles.used])
         if file.is_pipe:
             on_exit.pop_all()  # the first pass continues with this reader
-    for notice in layout.notices:
+    for notice in encoding_layout.notices:
         warnings.warn(f"{file.name}: {notice}", ColumnWarning, stacklevel=2)
-    return FileStream(file.stem if name is None else name, file, reader, layout, on_bad_row)
+    return FileStream(file.stem if name is None else name, file, reader, encoding_layout, on_bad_row)
+
+
+def _with_layout(options: FileOptions, values: dict[str, Any]) -> FileOptions:
+    """Return the options with the values of a layout file where the options have their defaults."""
+    default = FileOptions()
+    chosen: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if getattr(options, name) == getattr(default, name)
+    }
+    return replace(options, **chosen)
 
 
 def _no_rows(name: str, bad_rows: BadRows) -> DataError:
