@@ -46,7 +46,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     epilog="Exit codes: 0 success; 1 failure; 2 wrong usage; 130 interrupted by Ctrl-C, after the results so far were "
-    "written.",
+    "written; 143 ended by SIGTERM.",
 )
 data = typer.Typer(
     help="List, describe and download published streams.\n\n"

@@ -47,7 +47,7 @@ def verdict_sentences(summary: Summary, name: str) -> list[str]:
         text
         for result, words in (
             ("better", "better than"),
-            ("about the same", "about as good as"),
+            ("about the same", "within chance about as good as"),
             ("worse", "worse than"),
         )
         if (text := _part([each for each in summary.verdict if each.result == result], words))
