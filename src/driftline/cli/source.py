@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Any
 
 from driftline.cli.options import OnBadRow
-from driftline.cli.output import DataConsole
+from driftline.cli.output import DataConsole, wrapped
 from driftline.errors import ConfigError, DataError
 from driftline.streams import ColumnWarning, FileStream, Stream, catalogue, load, open_stream
 from driftline.streams.files.options import NameOrPosition
@@ -88,14 +88,14 @@ def column_records(stream: Stream) -> list[dict[str, Any]] | None:
 
 
 def print_columns(stream: Stream) -> None:
-    """Print how the columns of a file were understood, on the standard error; nothing for other streams."""
+    """Print how the columns of a file were understood; nothing for other streams."""
     if not isinstance(stream, FileStream):
         return
-    console = DataConsole(stderr=True, soft_wrap=True)
+    console = DataConsole(soft_wrap=True)
     console.print(f"The columns of {stream.name}, by its first rows:")
     console.print(indent(str(stream.describe_columns()), "  "))
     for notice in stream.notices:
-        console.print(notice.for_command_line())
+        console.print(wrapped(notice.for_command_line(), min(console.width, 100), 0))
     console.print()
 
 
