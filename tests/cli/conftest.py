@@ -22,10 +22,11 @@ def command(monkeypatch, capfd):
         monkeypatch.setenv("COLUMNS", "100")
         if stdin is not None:
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
-        handler = signal.getsignal(signal.SIGINT)
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         with pytest.raises(SystemExit) as left:
             main()
-        signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         sys.stdout.flush()
         out, err = capfd.readouterr()
         return Left(left.value.code or 0, out, err)

@@ -17,7 +17,8 @@ ARGUMENTS = ("compare", "my.csv", "--label", "class", "--models", ",".join(MODEL
 def test_classifiers_are_ranked_with_what_they_are_behind(folder, command):
     left = command(*ARGUMENTS)
     assert (left.code, left.err) == (0, "")
-    lines = left.out.splitlines()
+    assert left.out.count("column 'when' only rises") == 1
+    lines = left.out[left.out.index("my: 300") :].splitlines()
     assert lines[0].split() == ["my:", "300", "rows,", "2", "classes"]
     assert [line.split()[0] for line in lines[2:5]] == ["1", "2", "3"]
     assert {line.split()[1] for line in lines[2:5]} == set(MODELS)
@@ -51,19 +52,41 @@ def test_a_report_has_all_of_them(folder, command):
     assert all(name in page for name in MODELS)
 
 
-def test_one_that_fails_is_named_and_the_others_are_shown(folder, command):
+def test_missing_values_are_replaced_for_classifiers_that_cannot_take_them(folder, command):
     text = (folder / "my.csv").read_text().splitlines()
-    text[150] = "," + text[150].partition(",")[2]  # a missing value, which naive Bayes cannot use
+    text[150] = "," + text[150].partition(",")[2]
     (folder / "gap.csv").write_text("\n".join(text))
-    models = "majority,sklearn-nb,dwm"
-    left = command("compare", "gap.csv", "--label", "class", "--models", models, "--json", "c.json")
+    left = command("compare", "gap.csv", "--label", "class", "--models", "majority,sklearn-nb", "--json", "c.json")
+    assert left.code == 0
+    assert "sklearn-nb cannot take missing values: 1 missing value was replaced by the running mean" in left.out
+    models = {entry["name"]: entry for entry in json.loads((folder / "c.json").read_text())["models"]}
+    assert (models["sklearn-nb"]["n_imputed"], models["majority"]["n_imputed"]) == (1, 0)
+    assert models["sklearn-nb"]["estimator"] == "GaussianNB"
+
+
+def test_one_that_fails_is_listed_with_its_error_and_the_others_go_on(folder, command, monkeypatch):
+    evaluate = compare_module.evaluate
+
+    def failing(model, *arguments, **options):
+        if type(model).__name__ == "DWM":
+            raise RuntimeError("the classifier <b>broke</b>")
+        return evaluate(model, *arguments, **options)
+
+    monkeypatch.setattr(compare_module, "evaluate", failing)
+    models = "majority,dwm,no-change"
+    outputs = ("--json", "c.json", "--report", "c.html")
+    left = command("compare", "my.csv", "--label", "class", "--models", models, *outputs)
     assert left.code == 1
-    assert left.err.startswith("driftline: sklearn-nb: the classifier cannot use row")
+    assert "driftline: dwm: RuntimeError: the classifier <b>broke</b>" in left.err
     assert "Traceback" not in left.err
+    assert any(line.split()[:3] == ["–", "dwm", "failed"] for line in left.out.splitlines())
+    assert "dwm failed: RuntimeError: the classifier <b>broke</b>" in left.out
     record = json.loads((folder / "c.json").read_text())
-    assert {entry["name"] for entry in record["models"]} == {"majority", "dwm"}
+    assert {entry["name"] for entry in record["models"]} == {"majority", "no-change"}
+    assert record["failed"] == [{"name": "dwm", "error": "RuntimeError: the classifier <b>broke</b>"}]
     assert record["finished"] is False
-    assert "majority" in left.out
+    page = (folder / "c.html").read_text(encoding="utf-8")
+    assert "dwm failed and is not compared: RuntimeError: the classifier &lt;b&gt;broke" in page
 
 
 @pytest.mark.parametrize("models", ["", "amrc", "dwm,dwm", ",,"])

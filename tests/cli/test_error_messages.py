@@ -65,7 +65,7 @@ def test_a_file_that_looks_like_a_parameter_is_shown_as_it_is(folder, command):
         (
             f"x,z,y\n{ROWS}",
             ("--label", "y", "--ignore", "y"),
-            "column 'y' is named in two of --label, --time, --ignore and --categorical; name it in one",
+            "column 'y' is named in two of --label, --time, --ignore, --categorical and --use; name it in one",
         ),
         (
             "a,b\nc,d\n",

@@ -73,7 +73,10 @@ def test_columns_may_come_in_any_order_without_a_label(folder, command, model):
     whole = read(command("predict", model, "new.csv").out)
     lines = [line.split(",") for line in (folder / "new.csv").read_text().splitlines()]
     (folder / "turned.tsv").write_text("\n".join("\t".join([c[3], c[2], c[1], c[0]]) for c in lines))
-    assert read(command("predict", model, "turned.tsv").out) == whole
+    assert read(command("predict", model, "turned.tsv", "--delimiter", "\t").out) == whole
+    left = command("predict", model, "turned.tsv")
+    assert left.code == 1
+    assert "its cells were cut at ',', as in the file that the model learned from; pass --delimiter" in left.err
 
 
 def test_the_standard_input_and_files_are_written_alike(folder, command, model):

@@ -24,6 +24,7 @@ def test_a_run_says_in_sentences_and_figures_what_happened(folder, command):
     left = command("run", "my.csv", *LINEAR)
     assert left.code == 0
     assert left.err == ""
+    assert left.out.startswith("The columns of my, by its first rows:")
     summary = evaluate(create("amrc-linear"), open_stream("my.csv", "class"), progress=False).summary
     shown = " ".join(left.out.split())
     low, high = summary.error_interval

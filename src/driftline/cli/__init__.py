@@ -1,7 +1,7 @@
 """The command line: parse, call, print.
 
 Exit codes: 0 for success; 1 for a failure because of the data, the disk or a model; 2 for wrong usage; 130 for an
-interrupted run, whose results so far have been written.
+interrupted run, whose results so far have been written; 143 after SIGTERM, which leaves no temporary files.
 """
 
 import signal
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from driftline.utils.terminal import visible
 
-FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+FAILED, MISUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 
 def main() -> None:
@@ -21,14 +21,19 @@ def main() -> None:
         interrupts.append(number)
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
     try:
         _run()
-    except (KeyboardInterrupt, Exception) as error:  # libraries may replace a KeyboardInterrupt by an ImportError
+    # Libraries may replace a KeyboardInterrupt by an ImportError, and typer replaces it by SystemExit.
+    except (KeyboardInterrupt, SystemExit, Exception) as error:
         if not interrupts and not isinstance(error, KeyboardInterrupt):
             raise
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the end of the process
+        for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not disturb the end of the process
+            signal.signal(number, signal.SIG_IGN)
+        if interrupts[:1] == [signal.SIGTERM]:
+            _leave("terminated", code=TERMINATED)
         _leave("interrupted", code=INTERRUPTED)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from driftline.cli.options import (
     MAX_BYTES,
+    OUTPUT,
     READING,
     BadRows,
     By,
@@ -22,6 +23,7 @@ from driftline.cli.options import (
     JsonFile,
     Label,
     LabelMemory,
+    LayoutFile,
     Limit,
     MaxBytes,
     Model,
@@ -37,6 +39,7 @@ from driftline.cli.options import (
     Source,
     Time,
     ToleratedLevel,
+    Use,
 )
 
 DEFAULT_STORE = Path("experiments/results")
@@ -46,7 +49,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     epilog="Exit codes: 0 success; 1 failure; 2 wrong usage; 130 interrupted by Ctrl-C, after the results so far were "
-    "written.",
+    "written; 143 ended by SIGTERM.",
 )
 data = typer.Typer(
     help="List, describe and download published streams.\n\n"
@@ -100,6 +103,8 @@ def run(
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
+    use: Use = None,
+    layout: LayoutFile = None,
     on_bad_row: BadRows = OnBadRow.STOP,
     header: Header = None,
     delimiter: Delimiter = None,
@@ -107,6 +112,16 @@ def run(
     report: Report = None,
     save: Save = None,
     json: JsonFile = None,
+    write_layout: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-layout",
+            metavar="FILE",
+            help="Write how the columns were understood to a TOML file, to be edited and passed as --layout.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a classifier over a stream: predict each row, then learn its label.
@@ -125,7 +140,16 @@ def run(
     run_stream(
         source,
         ReadOptions(
-            label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding
+            label,
+            time,
+            tuple(ignore or ()),
+            tuple(categorical or ()),
+            on_bad_row,
+            header,
+            delimiter,
+            encoding,
+            tuple(use or ()),
+            layout,
         ),
         model,
         parameters or [],
@@ -139,6 +163,7 @@ def run(
         report=report,
         save=save,
         json=json,
+        layout_file=write_layout,
         quiet=quiet,
     )
 
@@ -159,6 +184,8 @@ def compare(
     time: Time = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
+    use: Use = None,
+    layout: LayoutFile = None,
     on_bad_row: BadRows = OnBadRow.STOP,
     header: Header = None,
     delimiter: Delimiter = None,
@@ -184,7 +211,16 @@ def compare(
     compare_models(
         source,
         ReadOptions(
-            label, time, tuple(ignore or ()), tuple(categorical or ()), on_bad_row, header, delimiter, encoding
+            label,
+            time,
+            tuple(ignore or ()),
+            tuple(categorical or ()),
+            on_bad_row,
+            header,
+            delimiter,
+            encoding,
+            tuple(use or ()),
+            layout,
         ),
         models,
         delay=delay,
@@ -226,6 +262,35 @@ def predict(
             rich_help_panel=READING,
         ),
     ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="A column by which you recognise rows; it is written first. Its name, or its position counted from 0.",
+            show_default=False,
+        ),
+    ] = None,
+    learn: Annotated[
+        str | None,
+        typer.Option(
+            "--learn",
+            metavar="FILE",
+            help="Learn labels of rows that were predicted earlier: from a file with a column of ids and one of "
+            "labels, or with - from the lines of the input that have a label, which are not answered. Needs --id.",
+            show_default=False,
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Save the model after the last row, with what it has learned and the rows whose labels it waits for. "
+            "Needs --id.",
+            show_default=False,
+        ),
+    ] = None,
     safe_cells: Annotated[
         bool,
         typer.Option(
@@ -245,12 +310,27 @@ def predict(
     example:
 
     driftline predict my.driftline new.csv --out predictions.csv
+
+    Rows that come through a pipe are answered one by one, as they come:
+
+    tail -f events.csv | driftline predict my.driftline - --id order
     """
     from driftline.cli.predict import predict_file
 
     given = {"has_header": header, "delimiter": delimiter, "encoding": encoding}
     changes = {name: value for name, value in given.items() if value is not None}
-    predict_file(model, file, out, str(on_bad_row), changes, safe_cells=safe_cells, max_bytes=max_bytes)
+    predict_file(
+        model,
+        file,
+        out,
+        str(on_bad_row),
+        changes,
+        id_column=id_column,
+        learn=learn,
+        save=save,
+        safe_cells=safe_cells,
+        max_bytes=max_bytes,
+    )
 
 
 @app.command()

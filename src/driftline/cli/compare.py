@@ -1,23 +1,25 @@
 """The command ``driftline compare``: compare classifiers on a stream."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 from rich.table import Table
 
+from driftline.adapters.imputed import ImputedClassifier
 from driftline.cli import FAILED, INTERRUPTED, print_error
 from driftline.cli.guarantees import create_model
 from driftline.cli.output import STDOUT, DataConsole, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
-from driftline.cli.source import ReadOptions, open_source, readable_again
-from driftline.errors import ConfigError, DriftlineError, PositiveLabelError
+from driftline.cli.source import ReadOptions, open_source, print_columns, readable_again
+from driftline.errors import ConfigError, DataError, DriftlineError, PositiveLabelError
 from driftline.evaluation import Comparison, compare, evaluate
 from driftline.evaluation.metrics import METRICS, metric_named
 from driftline.evaluation.summary_table import label_hint
 from driftline.guarantees import Guarantees
+from driftline.registry import describe
 from driftline.report import ReportEntry
 from driftline.report.formatting import format_mean_bound
 
@@ -47,14 +49,19 @@ def compare_models(
     candidates = {name: create_model(name, guarantees, {"random_state": seed}) for name in names}
     quiet = quiet or STDOUT in (json, report)
     entries: list[ReportEntry] = []
-    failures: list[str] = []
+    failures: dict[str, DriftlineError] = {}
+    imputed: dict[str, int] = {}
     interrupted = False
     with readable_again(source) as place:
         for name, model in candidates.items():
             stream = open_source(place, reading)
+            if name == names[0] and not quiet:
+                print_columns(stream)
+            # scikit-learn's classifiers refuse missing values; all others take them.
+            wrapped = ImputedClassifier(model) if describe(name).family == "scikit-learn" else model
             try:
                 run = evaluate(
-                    model,
+                    wrapped,
                     stream,
                     delay=delay,
                     limit=limit,
@@ -65,41 +72,60 @@ def compare_models(
             except PositiveLabelError:  # it concerns the stream, so that the others cannot succeed either
                 raise
             except DriftlineError as error:  # the other classifiers may succeed
-                failures.append(f"{name}: {error.for_command_line()}")
+                failures[name] = error
+                continue
+            except Exception as error:  # libraries may raise anything
+                failures[name] = DataError(f"{type(error).__name__}: {error}")
                 continue
             metric.positive_class(run.timeline.support, positive)  # raises before the others run in vain
+            if getattr(wrapped, "n_imputed_", 0):
+                imputed[name] = wrapped.n_imputed_
             interrupted = not run.finished
             if interrupted:
                 break
-            entries.append(ReportEntry(name, run.summary, run.timeline, run.finished))
+            summary = replace(run.summary, model=type(model).__name__)
+            entries.append(ReportEntry(name, summary, run.timeline, run.finished))
             limit = run.summary.n_rows  # the same rows for all, even if the file grows
             check_classes(entries[-1], reading.label)
     if entries:
         ranked = compare({entry.name: entry.timeline for entry in entries}, by, positive)
         try:
-            write_outputs(entries, _record(entries, ranked, candidates), report, json)
+            record = _record(entries, ranked, candidates, imputed, failures)
+            write_outputs(entries, record, report, json, {name: str(error) for name, error in failures.items()})
         finally:
             if not quiet:
-                _show(entries, ranked)
+                _show(entries, ranked, imputed, failures)
         if not quiet:
             print_written(report, json)
-    for failure in failures:
-        print_error(failure)
+    for name, failure in failures.items():
+        print_error(f"{name}: {failure.for_command_line()}")
     if failures or interrupted:
         raise typer.Exit(INTERRUPTED if interrupted else FAILED)
 
 
-def _record(entries: Sequence[ReportEntry], ranked: Sequence[Comparison], candidates: dict[str, Any]) -> dict[str, Any]:
+def _record(
+    entries: Sequence[ReportEntry],
+    ranked: Sequence[Comparison],
+    candidates: dict[str, Any],
+    imputed: Mapping[str, int],
+    failures: Mapping[str, DriftlineError],
+) -> dict[str, Any]:
     """Return the results for the JSON output, with the best classifier first."""
     by_name = {entry.name: run_record(entry, candidates[entry.name]) for entry in entries}
     first = by_name[entries[0].name]
     shared = {name: first[name] for name in ("schema", "stream", "n_rows", "n_classes", "command", "versions")}
     finished = len(entries) == len(candidates)
-    models = [by_name[place.name] | asdict(place) for place in ranked]
-    return {**shared, "finished": finished, "models": models}
+    models = [by_name[place.name] | asdict(place) | {"n_imputed": imputed.get(place.name, 0)} for place in ranked]
+    failed = [{"name": name, "error": error.for_command_line()} for name, error in failures.items()]
+    return {**shared, "finished": finished, "models": models, "failed": failed}
 
 
-def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
+def _show(
+    entries: Sequence[ReportEntry],
+    ranked: Sequence[Comparison],
+    imputed: Mapping[str, int],
+    failures: Mapping[str, DriftlineError],
+) -> None:
     console = DataConsole()
     summaries = {entry.name: entry.summary for entry in entries}
     first, by = entries[0].summary, ranked[0].by
@@ -125,7 +151,14 @@ def _show(entries: Sequence[ReportEntry], ranked: Sequence[Comparison]) -> None:
             "" if summary.mean_bound is None else format_mean_bound(summary),
             f"{summary.rows_per_second:,.0f}",
         )
+    for name in failures:
+        table.add_row("–", name, "failed")
     console.print(table)
+    for name, error in failures.items():
+        console.print(f"{name} failed: {error.for_command_line()}")
+    for name, n_values in imputed.items():
+        values = "1 missing value was" if n_values == 1 else f"{n_values:,} missing values were"
+        console.print(f"{name} cannot take missing values: {values} replaced by the running mean of the column.")
     for hint in label_hint(summaries[ranked[0].name], ranked[0].name):
         console.print(hint)
 

@@ -77,6 +77,26 @@ Categorical = Annotated[
         rich_help_panel=READING,
     ),
 ]
+Use = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--use",
+        metavar="COLUMN",
+        help="A column to learn from although it looks like a time or an identifier. Can be repeated.",
+        show_default=False,
+        rich_help_panel=READING,
+    ),
+]
+LayoutFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--layout",
+        metavar="FILE",
+        help="Read the file as this TOML file says, which run --write-layout writes; other options go before it.",
+        show_default=False,
+        rich_help_panel=READING,
+    ),
+]
 BadRows = Annotated[
     OnBadRow,
     typer.Option("--on-bad-row", help="Stop at a malformed row, or skip it and count it.", rich_help_panel=READING),

@@ -57,7 +57,7 @@ def check_outputs(inputs: Sequence[str | Path], **outputs: Path | None) -> None:
     for name, path in outputs.items():
         if path is None:
             continue
-        option, place = f"--{name}", "-" if path == STDOUT else os.path.realpath(path)
+        option, place = f"--{name.replace('_', '-')}", "-" if path == STDOUT else os.path.realpath(path)
         _check_writable(path, option)
         is_device = path.exists() and not path.is_file()  # such as /dev/null
         if place in taken and not is_device:

@@ -1,7 +1,7 @@
 """The command ``driftline run``: run a classifier over a stream."""
 
 import json as json_format
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -25,14 +25,14 @@ from driftline.cli.output import (
     write,
     write_json,
 )
-from driftline.cli.source import ReadOptions, open_source
+from driftline.cli.source import ReadOptions, column_records, open_source, print_columns
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import evaluate
 from driftline.evaluation.summary_table import summary_table
 from driftline.guarantees import Guarantees
 from driftline.registry import describe
 from driftline.report import ReportEntry, summary_sentences, to_html
-from driftline.streams import Stream
+from driftline.streams import FileStream, Stream
 from driftline.streams.files import numeric_layout
 from driftline.utils.versions import versions
 
@@ -56,11 +56,12 @@ def run_stream(
     report: Path | None,
     save: Path | None,
     json: Path | None,
+    layout_file: Path | None,
     quiet: bool,
 ) -> None:
     """Run a classifier over a stream, print the results, and write the requested files."""
     check_report(report)
-    check_outputs([source], report=report, save=save, json=json)
+    check_outputs([source], report=report, save=save, json=json, write_layout=layout_file)
     if save == STDOUT:
         raise ConfigError("--save needs a file; a model cannot be written to the standard output")
     mistakes = read_costs(costs)
@@ -70,6 +71,10 @@ def run_stream(
         raise ConfigError(f"{name} cannot be saved; omit --save, or choose another --model")
     stream = open_source(source, reading)
     quiet = quiet or STDOUT in (json, report)
+    if layout_file is not None:
+        _write_layout(stream, layout_file)
+    if not quiet:
+        print_columns(stream)
     run = evaluate(
         model,
         stream,
@@ -83,16 +88,23 @@ def run_stream(
     entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)
     try:
-        write_outputs([entry], run_record(entry, model), report, json)
+        write_outputs([entry], run_record(entry, model) | {"columns": column_records(stream)}, report, json)
         if save is not None:
             _save(run.model, save, _notes(stream, reading, run.summary.n_rows))
     finally:
         if not quiet:
             _show(entry)  # even if a file could not be written
     if not quiet:
-        print_written(report, save, json)
+        print_written(report, save, json, layout_file)
     if not run.finished:
         raise typer.Exit(INTERRUPTED)
+
+
+def _write_layout(stream: Stream, path: Path) -> None:
+    if not isinstance(stream, FileStream) or path == STDOUT:
+        raise ConfigError("--write-layout needs a file to write, and a source that is a file other than NPZ")
+    with name_file_in_errors(path):
+        stream.write_layout(path)
 
 
 def _save(model: Any, path: Path, notes: dict[str, Any]) -> None:
@@ -177,11 +189,15 @@ def run_record(entry: ReportEntry, model: Any) -> dict[str, Any]:
 
 
 def write_outputs(
-    entries: Sequence[ReportEntry], content: dict[str, Any], report: Path | None, json: Path | None
+    entries: Sequence[ReportEntry],
+    content: dict[str, Any],
+    report: Path | None,
+    json: Path | None,
+    failures: Mapping[str, str] | None = None,
 ) -> None:
     """Write the report and the JSON output, where requested."""
     if report is not None:
-        write(report, to_html(entries, command=command(), versions=versions()).encode())
+        write(report, to_html(entries, command=command(), versions=versions(), failures=failures).encode())
     if json is not None:
         write_json(content, json)
 

@@ -5,15 +5,18 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from driftline.cli.options import OnBadRow
+from driftline.cli.output import DataConsole, wrapped
 from driftline.errors import ConfigError, DataError
-from driftline.streams import Stream, catalogue, load, open_stream
+from driftline.streams import ColumnWarning, FileStream, Stream, catalogue, load, open_stream
 from driftline.streams.files.options import NameOrPosition
 from driftline.utils.suggestions import close_names, did_you_mean
 
@@ -32,6 +35,8 @@ class ReadOptions:
     header: bool | None = None
     delimiter: str | None = None
     encoding: str = "utf-8"
+    use: tuple[str, ...] = ()
+    layout: Path | None = None
 
 
 def open_source(source: str, reading: ReadOptions) -> Stream:
@@ -69,9 +74,29 @@ def _not_found(source: str) -> str:
 def _open_file(source: str, reading: ReadOptions) -> Stream:
     """Open a file; a column given as a number is a name if a column has that name, else a position."""
     options = asdict(reading) | {"on_bad_row": str(reading.on_bad_row)}
-    return open_stream(
-        source, **options | {name: _numeral(options[name]) for name in ("label", "time", "ignore", "categorical")}
-    )
+    columns = {name: _numeral(options[name]) for name in ("label", "time", "ignore", "categorical", "use")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)  # `print_columns` prints them as messages
+        return open_stream(source, **options | columns)
+
+
+def column_records(stream: Stream) -> list[dict[str, Any]] | None:
+    """Return how the columns of a file were understood, for the JSON output; None for other streams."""
+    if not isinstance(stream, FileStream):
+        return None
+    return [asdict(column) for column in stream.describe_columns()]
+
+
+def print_columns(stream: Stream) -> None:
+    """Print how the columns of a file were understood; nothing for other streams."""
+    if not isinstance(stream, FileStream):
+        return
+    console = DataConsole(soft_wrap=True)
+    console.print(f"The columns of {stream.name}, by its first rows:")
+    console.print(indent(str(stream.describe_columns()), "  "))
+    for notice in stream.notices:
+        console.print(wrapped(notice.for_command_line(), min(console.width, 100), 0))
+    console.print()
 
 
 def _numeral(option: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from driftline._jit import folders_in_use, unsaved
 from driftline.cli.output import print_line
 from driftline.errors import ConfigError, DriftlineError
+from driftline.evaluation.logistic_baseline import LogisticBaseline
 from driftline.kernels.vectors import norm
 from driftline.registry import create, describe, names
 from driftline.types import LabelArray, Matrix
@@ -38,6 +39,8 @@ def warm_up(*, quiet: bool) -> None:
                     _use_all_methods(create(name, costs={}), n_classes)
                 _check_saved()
             bar.advance(1, name)
+        _use_logistic_baseline()
+        _check_saved()
     if not quiet:
         print_line(f"{len(wanted)} classifiers are compiled ({time.perf_counter() - start:.0f} s); their code is in")
         for folder in sorted(folders_in_use):
@@ -68,6 +71,14 @@ def _use_all_methods(model: Any, n_classes: int) -> None:
         model.observe(X[:2]).partial_fit(X[:2], y[:2])
         model.drift()
         model.add_columns(1).partial_fit(np.pad(X, ((0, 0), (0, 1))), y)
+
+
+def _use_logistic_baseline() -> None:
+    """Run the logistic regression that every evaluation runs beside a classifier."""
+    X, y = _small_stream(2)
+    baseline = LogisticBaseline(N_COLUMNS)
+    baseline.predict_then_learn(X, y)
+    baseline.predict(X[0], y.tolist()[0])
 
 
 def _small_stream(n_classes: int) -> tuple[Matrix, LabelArray]:

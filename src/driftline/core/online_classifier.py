@@ -408,6 +408,11 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
         return hasattr(self, "_learner") and self._learner.n_classes > 0
 
     @property
+    def last_time_(self) -> float | None:
+        """The time of the last row learned; None without timestamps."""
+        return self._last_time
+
+    @property
     def classes_(self) -> LabelArray:
         """The classes in the order of the columns of probabilities: first the expected ones, sorted, then new ones."""
         return self._current._classes.labels.copy()

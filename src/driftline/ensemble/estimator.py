@@ -24,7 +24,7 @@ from driftline.guarantees.settings import Guarantees, checked_guarantees
 from driftline.guarantees.tracker import GuaranteeTracker
 from driftline.kernels.statements import RowStatements
 from driftline.paper import PaperAMRC
-from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
+from driftline.types import Block, Flags, LabelArray, Labels, Matrix, Predictions, Vector
 from driftline.utils.extras import import_pandas
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import (
@@ -293,6 +293,29 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     def n_waiting_(self) -> int:
         """Number of observed rows whose labels have not arrived."""
         return self._started.n_waiting
+
+    def is_waiting(self, ids: Any) -> Flags:
+        """Return whether observed rows with these ids wait for their labels.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_samples,)
+            Numbers or texts, as in `observe`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            True for the rows whose labels `partial_fit` would learn with the values that were observed.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(features="linear").partial_fit([[0.0], [1.0]], ["no", "yes"])
+        >>> model.observe([[0.2]], ids=["order 1"]).is_waiting(["order 1", "order 2"])
+        array([ True, False])
+        """
+        learner = self._started
+        return np.array([learner.is_waiting(each) for each in read_ids(ids, len(ids)).tolist()], dtype=bool)
 
     @property
     def n_expired_(self) -> int:

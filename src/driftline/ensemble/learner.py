@@ -109,6 +109,10 @@ class EnsembleLearner:
         """Number of missing values replaced."""
         return self._columns.n_missing
 
+    def is_waiting(self, row_id: Any) -> bool:
+        """Return whether an observed row with this id waits for its label."""
+        return self._pending.is_waiting(row_id)
+
     @property
     def n_waiting(self) -> int:
         """Number of rows that were observed and have no label yet."""

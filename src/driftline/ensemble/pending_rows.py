@@ -212,6 +212,11 @@ class PendingRows:
 
     # Finding and removing -----------------------------------------------------------------------------
 
+    def is_waiting(self, row_id: Any) -> bool:
+        """Return whether a row with this id is pending and would be found by the next label."""
+        place = self._by_id.get(row_id)
+        return place is not None and not self._is_expired(place, 0, np.array([np.nan]))
+
     def match(self, X: Matrix, ids: LabelArray | None, times: Vector) -> Matches:
         """Return the pending rows of a batch of labelled rows, and those that expire meanwhile; changes nothing.
 

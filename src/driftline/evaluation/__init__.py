@@ -10,6 +10,7 @@ from driftline.evaluation.result import Evaluation
 from driftline.evaluation.summary import Summary
 from driftline.evaluation.timeline import Timeline
 from driftline.evaluation.tuning import ScaleChoice, choose_scale
+from driftline.evaluation.verdict import Verdict
 from driftline.evaluation.window_stats import WindowStats
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Summary",
     "TimeDelay",
     "Timeline",
+    "Verdict",
     "WindowStats",
     "choose_scale",
     "compare",

@@ -21,6 +21,7 @@ from driftline.evaluation.run_checkpoint import write_run
 from driftline.evaluation.scheduling import InterruptHandler, SaveTimer, SliceLength, StopRequested
 from driftline.evaluation.summary import RunningTotals
 from driftline.evaluation.timeline import Timeline
+from driftline.evaluation.verdict import BaselineComparison
 from driftline.streams import Stream
 from driftline.types import Block, Indices, Matrix, Predictions, Vector
 from driftline.utils.progress import ProgressBar
@@ -37,6 +38,7 @@ class EvaluationState:
     clock: Clock
     guarantees: GuaranteeRecord
     baselines: LabelBaselines
+    comparison: BaselineComparison
     costs: CostRecord | None = None
     n_skipped: int = 0
     last_row_digest: str = ""
@@ -148,6 +150,7 @@ class EvaluationRun:
             clocked = replace(rows, times=self._state.clock.read(rows.times))
             if self._schedule is None:
                 predictions, stated, costs = self._with_prompt_labels(clocked)
+                self._state.comparison.predict_then_learn(rows)
                 baselines, waiting = self._state.baselines.predict_then_learn(rows.labels), np.zeros(n, np.int64)
             else:
                 predictions, stated, costs, baselines, waiting = self._with_late_labels(
@@ -162,6 +165,7 @@ class EvaluationRun:
         if self._records is not None:
             self._records.add(rows, predictions, waiting, stated, baselines)
         self._state.totals.add(rows.labels, predictions)
+        self._state.comparison.compare(rows.labels, predictions.predicted, baselines)
         self._state.timeline.add(rows, predictions, stated, self._classifier.classes, costs)
         if self._state.n_rows % ALARM_CHECK_ROWS == 0:
             self._state.guarantees.note_alarm(self._state.model, stream.columns)
@@ -199,6 +203,7 @@ class EvaluationRun:
             predictions.append(assessed)
             stated.append(self._state_row(first + t, predictions[-1]))
             baselines.append(self._state.baselines.predict(row.labels.tolist()[0]))
+            self._state.comparison.predict(row)
             self._classifier.observe(replace(row, ids=np.array([first + t])))
             pending.asked += 1
             pending.push(schedule.due(first + t, row_time), first + t, row)
@@ -228,6 +233,7 @@ class EvaluationRun:
         if self._state.costs is not None:
             self._state.costs.learn_rows(arrived.ids, arrived.labels)
         self._state.baselines.learn(arrived.labels)
+        self._state.comparison.learn(arrived)
         return seconds
 
     def _save(self, *, at_once: bool) -> None:

@@ -29,6 +29,7 @@ from driftline.evaluation.result import Evaluation
 from driftline.evaluation.run_checkpoint import FILE_NAME, locked_folder, read_run
 from driftline.evaluation.summary import RunningTotals, Summary
 from driftline.evaluation.timeline import Timeline
+from driftline.evaluation.verdict import BaselineComparison
 from driftline.guarantees import Guarantees
 from driftline.guarantees.settings import checked_guarantees
 from driftline.streams import Stream
@@ -151,6 +152,7 @@ def evaluate(
             Clock(time_unit),
             GuaranteeRecord.start(levels),
             LabelBaselines(),
+            BaselineComparison(len(stream.columns)),
             cost_record,
         )
         run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about)
@@ -243,6 +245,8 @@ def _summary(state: EvaluationState, stream: Stream, delta: float, positive: Any
         **({} if state.costs is None else state.costs.figures(state.timeline.classes)),
         last_label_error=state.baselines.last_mistakes / state.n_rows,
         majority_so_far_error=state.baselines.majority_mistakes / state.n_rows,
+        logistic_error=state.comparison.logistic.error,
+        verdict=state.comparison.verdicts(),
         label_memory=getattr(state.model, "label_memory", None),
     )
 

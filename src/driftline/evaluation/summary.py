@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from driftline.evaluation.class_figures import ClassFigures, Confusion, confusio
 from driftline.evaluation.summary_table import label_hint, summary_html, summary_table
 from driftline.guarantees import Alarm
 from driftline.types import Flags, LabelArray, Matrix, Predictions, Status, Vector
+
+if TYPE_CHECKING:
+    from driftline.evaluation.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class Summary:
     last_label_error, majority_so_far_error
         The errors of two predictors that could have been used: of repeating the last label that had arrived, and of
         predicting the most frequent of the labels that had arrived. Rows before the first label are mistakes.
+    logistic_error : float or None
+        Error of a plain logistic regression that was run alongside: stochastic gradient descent, one against the rest,
+        on columns standardised online. None with more than ten million classes × columns.
+    verdict : tuple of Verdict
+        The classifier beside predicting the most frequent label so far, repeating the last label, and this regression.
     label_memory
         Whether the classifier predicts with the last labels, if it has this parameter.
     kappa, kappa_no_change
@@ -154,6 +162,8 @@ class Summary:
     cost: float | None = None
     cost_without: float | None = None
     cost_labels_unseen: tuple[str, ...] = ()
+    logistic_error: float | None = None
+    verdict: tuple["Verdict", ...] = ()
 
     @property
     def mean_cost(self) -> float | None:

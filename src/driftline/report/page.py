@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[str, str]) -> str:
+def to_html(
+    entries: Sequence[ReportEntry],
+    *,
+    command: str,
+    versions: Mapping[str, str],
+    failures: Mapping[str, str] | None = None,
+) -> str:
     """Return a report as an HTML page that needs no other file and no network.
 
     Parameters
@@ -30,6 +36,8 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
         The command that was run, so that the reader can run it again.
     versions : mapping of str to str
         Versions of the software used, by name.
+    failures : mapping of str to str, optional
+        The errors of classifiers that failed, by name.
 
     Returns
     -------
@@ -53,7 +61,7 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
     sections = report_sections(analysis)
     page = _page_template().render(
         title=visible(f"{analysis.first.name} on {analysis.first.summary.stream}"),
-        sentences=analysis_sentences(analysis),
+        sentences=[*analysis_sentences(analysis), *_failure_sentences(failures or {})],
         tiles=report_tiles(analysis),
         sections=sections,
         changes=analysis.changes,
@@ -64,6 +72,10 @@ def to_html(entries: Sequence[ReportEntry], *, command: str, versions: Mapping[s
     )
     # Paths that are not valid UTF-8 contain lone surrogates, which cannot be written to a file.
     return page.encode(errors="replace").decode()
+
+
+def _failure_sentences(failures: Mapping[str, str]) -> list[str]:
+    return [f"{visible(name)} failed and is not compared: {visible(error)}" for name, error in failures.items()]
 
 
 def _page_template() -> "Template":

@@ -16,6 +16,7 @@ from driftline.report.formatting import (
 )
 from driftline.report.guarantee_text import guarantee_sentences
 from driftline.report.rare_class_text import rare_class_sentences
+from driftline.report.verdict_text import verdict_sentences
 from driftline.types import Status
 
 MAX_CHANGES = 5
@@ -34,7 +35,7 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
     Returns
     -------
     list of str
-        Three to eleven sentences.
+        Four to thirteen sentences, the verdict first.
 
     Examples
     --------
@@ -61,10 +62,11 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
     Returns
     -------
     list of str
-        Three to eleven sentences.
+        Four to thirteen sentences, the verdict first.
     """
     first = analysis.first
     sentences = [
+        *verdict_sentences(first.summary, first.name),
         _error_sentence(first),
         *rare_class_sentences(first.summary),
         *label_hint(first.summary, first.name),

@@ -5,6 +5,7 @@ from driftline.streams.arrays import ArrayStream
 from driftline.streams.catalogue.loading import load
 from driftline.streams.derived import RangeScaled
 from driftline.streams.files import FileStream, open_stream
+from driftline.streams.files.columns import ColumnDescription, ColumnDescriptions, ColumnWarning
 from driftline.streams.files.npz import NpzStream
 from driftline.streams.protocol import Stream
 from driftline.streams.synthetic.components import GaussianComponents
@@ -16,6 +17,9 @@ from driftline.streams.synthetic.schedules import AbruptDrift, GradualDrift, Rec
 __all__ = [
     "AbruptDrift",
     "ArrayStream",
+    "ColumnDescription",
+    "ColumnDescriptions",
+    "ColumnWarning",
     "DriftingFeatures",
     "DriftingGaussians",
     "ErrorProbability",

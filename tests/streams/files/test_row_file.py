@@ -37,7 +37,7 @@ def test_rows_are_those_of_the_stream_whatever_the_order_of_columns(tmp_path_fac
     folder = tmp_path_factory.mktemp("rows")
     COLUMNS["extra"] = list("abcdef")
     stream = open_stream(write(folder / "old.csv", [*COLUMNS]), "wet", categorical="code", ignore="extra")
-    new = write(folder / "new.csv", ["wet", *names] if with_label else names, delimiter=";")
+    new = write(folder / "new.csv", ["wet", *names] if with_label else names)
     places, rows = read(new, stream.layout)
     assert places == [2, 3, 4, 5, 6, 7]
     assert np.array_equal(rows, next(stream.blocks()).rows, equal_nan=True)

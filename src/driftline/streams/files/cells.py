@@ -45,6 +45,7 @@ class FileColumn:
     values: tuple[str, ...] | None = None
     """The only values that its cells can have."""
     is_number: bool = False
+    is_date: bool = False
 
 
 @dataclass(frozen=True, slots=True)

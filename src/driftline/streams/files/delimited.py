@@ -56,8 +56,8 @@ def _has_header(first: Sequence[str], lines: LineReader, delimiter: str, options
     if not isinstance(options.label, int):
         return True
     below = [row for row in _cut_sample(_sample(lines), delimiter) if len(row) == len(first)]
-    if not below:
-        return True
+    if not below:  # or they have not come yet, in a pipe
+        return not all(can_parse(parse_number, cell) for cell in first)
     named = [cell for cell in first if cell]
     if len(named) > 2 and named == [str(j) for j in range(len(named))]:
         return True  # as pandas names columns that have no names, perhaps beside an index

@@ -34,7 +34,8 @@ _BYTE_ORDER_MARKS = {  # the longer ones first: the mark of UTF-32 begins with t
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
 }  # fmt: skip
-_READ_ERRORS = OSError, EOFError, zlib.error, UnicodeError
+READ_ERRORS = OSError, EOFError, zlib.error, UnicodeError
+"""What can be raised while a file is read."""
 
 
 class InputFile:
@@ -126,10 +127,10 @@ class InputFile:
                 if file.peek(2)[:2] == _GZIP:
                     file = io.BufferedReader(gzip.GzipFile(fileobj=file))
                 file.peek(1)
-            except _READ_ERRORS:
+            except READ_ERRORS:
                 self.close(file)
                 raise
-        except _READ_ERRORS as error:
+        except READ_ERRORS as error:
             raise DataError(f"{self.name} cannot be read: {error}") from error
         return file
 
@@ -180,7 +181,7 @@ class LineReader:
         self.n_characters = 0
         self._number = 0
         self._pushed_back: deque[Line] = deque()
-        opened = file.open()
+        opened = self._opened = file.open()
         self._encoding = _marked_encoding(opened.peek(4)) or encoding
         try:
             # Bytes that the encoding does not allow become lone surrogates, so that only their lines are lost.
@@ -202,6 +203,11 @@ class LineReader:
     def __iter__(self) -> Self:
         return self
 
+    @property
+    def would_wait(self) -> bool:
+        """Whether the rows so far should be used before the next line is read; False for files."""
+        return False
+
     def __next__(self) -> Line:
         if self._pushed_back:
             line = self._pushed_back.popleft()
@@ -219,7 +225,7 @@ class LineReader:
     def _read(self) -> str:
         try:
             return self._text.readline(MAX_LINE_CHARACTERS)
-        except _READ_ERRORS as error:
+        except READ_ERRORS as error:
             raise DataError(f"{self.file_name} cannot be read after line {self._number}: {error}") from error
 
     def _check(self, text: str) -> Reason | None:
@@ -254,7 +260,7 @@ class LineReader:
         enough = self.n_characters + n_characters
         for line in self:
             taken.append(line)
-            if len(taken) == n_lines or self.n_characters >= enough:
+            if len(taken) == n_lines or self.n_characters >= enough or self.would_wait:
                 break
         self.push_back(taken)
         return taken

@@ -8,6 +8,7 @@ import numpy as np
 
 from driftline.errors import DataError, Parameter
 from driftline.streams.files.cells import Cells, Chunk, FileColumn, RowErrors, can_parse, parse_text, to_sequence
+from driftline.streams.files.columns import HeadColumn, describe_columns, notices_of
 from driftline.streams.files.encoders import (
     ColumnEncoder,
     LabelEncoder,
@@ -84,7 +85,11 @@ class Layout:
     Attributes
     ----------
     roles : ColumnRoles
-        As given.
+        As given, without the features that look like times or identifiers.
+    columns : ColumnDescriptions
+        What each column of the file is.
+    notices : tuple of DataError
+        A message for each feature that looks like a time or an identifier.
     """
 
     def __init__(
@@ -96,15 +101,19 @@ class Layout:
         options: FileOptions,
     ) -> None:
         cells = dict(zip(roles.used, head, strict=True))
-        self.roles = roles
         try:
-            encoders = [
-                choose_encoder(roles.names[j], columns[j], cells[j], is_categorical=j in roles.categorical)
+            encoders: dict[int, ColumnEncoder] = {
+                j: choose_encoder(roles.names[j], columns[j], cells[j], is_categorical=j in roles.categorical)
                 for j in roles.features
-            ]
+            }
         except DataError as error:
             raise DataError(f"{file_name}: ", error) from error
-        self._features = FeatureEncoder(encoders, [roles.names[j] for j in roles.features])
+        for j in roles.numeric:
+            if not isinstance(encoders[j], NumberEncoder):
+                raise DataError(
+                    f"{file_name}: column {roles.names[j]!r} begins with {brief(cells[j][0])}; expected numbers or "
+                    "dates, since the layout lists it as numeric"
+                )
         self._has_header = any(column.name for column in columns)
         self._options = options
         self._label = LabelEncoder(columns[roles.label], cells[roles.label], is_text=roles.label in roles.categorical)
@@ -117,7 +126,13 @@ class Layout:
                     f"{file_name}: time column {roles.names[roles.time]!r} begins with {brief(cells[roles.time][0])}; "
                     "expected numbers, or dates such as 2021-03-04 or 2021-03-04T05:06:07Z"
                 )
-            self._time = NumberEncoder(roles.names[roles.time], read)
+            self._time = encoders[roles.time] = NumberEncoder(roles.names[roles.time], read)
+        self.columns = describe_columns(roles, {j: HeadColumn(columns[j], cells[j], encoders.get(j)) for j in cells})
+        self.notices = tuple(notices_of(self.columns, has_time=roles.time is not None))
+        self.roles = roles.without({j for j, column in enumerate(self.columns) if column.role == "not used"})
+        self._features = FeatureEncoder(
+            [encoders[j] for j in self.roles.features], [roles.names[j] for j in self.roles.features]
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The options of `open_stream`, and the columns of a file that they name."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from reprlib import repr as brief
 from typing import Any
@@ -28,12 +28,15 @@ class FileOptions:
     header: bool | None = None
     delimiter: str | None = None
     encoding: str = "utf-8"
+    use: tuple[str | int, ...] = ()
+    numeric: tuple[str | int, ...] = ()
+    """Columns that a layout file says to hold numbers."""
     keys: tuple[str, ...] | None = None
     """Keys of the objects in a file of JSON lines; no option of the user, but found in the head."""
 
 
 def check_options(
-    label: Any, time: Any, ignore: Any, categorical: Any, header: Any, delimiter: Any, encoding: Any
+    label: Any, time: Any, ignore: Any, categorical: Any, header: Any, delimiter: Any, encoding: Any, use: Any = ()
 ) -> FileOptions:
     """Return the options as a record; options of the wrong type are an error."""
     if header is not None and not isinstance(header, bool):
@@ -50,6 +53,7 @@ def check_options(
         header,
         delimiter,
         encoding,
+        _check_columns("use", use),
     )
 
 
@@ -78,11 +82,18 @@ class ColumnRoles:
     categorical: frozenset[int]
     label: int
     time: int | None
+    chosen: frozenset[int] = frozenset()
+    """Features that the user named, so that they are learned from whatever they look like."""
+    numeric: frozenset[int] = frozenset()
 
     @property
     def used(self) -> tuple[int, ...]:
         """Positions of the columns to read: the features, the label, then the time if there is one."""
         return (*self.features, self.label) if self.time is None else (*self.features, self.label, self.time)
+
+    def without(self, columns: Collection[int]) -> "ColumnRoles":
+        """Return the roles without some of the features."""
+        return replace(self, features=tuple(j for j in self.features if j not in columns))
 
 
 def assign_roles(found: Sequence[str], options: FileOptions, file_name: str) -> ColumnRoles:
@@ -96,23 +107,25 @@ def assign_roles(found: Sequence[str], options: FileOptions, file_name: str) -> 
         )
 
     def position(column: str | int, parameter: str) -> int:
-        return _position(column, found, names, file_name, parameter)
+        return find_column(column, found, names, file_name, parameter)
 
     label = position(options.label, "label")
     time = None if options.time is None else position(options.time, "time")
     ignored = frozenset(position(column, "ignore") for column in options.ignore)
     categorical = frozenset(position(column, "categorical") for column in options.categorical)
-    named = [label, *(() if time is None else (time,)), *ignored, *(categorical - {label})]
+    used = frozenset(position(column, "use") for column in options.use)
+    numeric = frozenset(position(column, "numeric") for column in options.numeric)
+    named = [label, *(() if time is None else (time,)), *ignored, *(categorical - {label}), *used, *numeric]
     if len(set(named)) < len(named):
         twice = names[next(j for j in named if named.count(j) > 1)]
         raise ConfigError(
             f"column {twice!r} is named in two of ", Parameter("label"), ", ", Parameter("time"), ", ",
-            Parameter("ignore"), " and ", Parameter("categorical"), "; name it in one",
+            Parameter("ignore"), ", ", Parameter("categorical"), " and ", Parameter("use"), "; name it in one",
         )  # fmt: skip
     features = tuple(j for j in range(len(names)) if j not in ignored and j not in (label, time))
     if not features:
         raise DataError(f"{file_name}: no column is left to learn from besides the label {names[label]!r}")
-    return ColumnRoles(names, features, categorical, label, time)
+    return ColumnRoles(names, features, categorical, label, time, chosen=used | categorical | numeric, numeric=numeric)
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -133,7 +146,7 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(taken)
 
 
-def _position(column: str | int, found: Sequence[str], names: Sequence[str], file_name: str, parameter: str) -> int:
+def find_column(column: str | int, found: Sequence[str], names: Sequence[str], file_name: str, parameter: str) -> int:
     """Return the position of a column that is given by its name in the file, its unique name or its position."""
     if isinstance(column, NameOrPosition) and found.count(str(column)) == 1:
         return found.index(str(column))

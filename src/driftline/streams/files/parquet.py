@@ -62,7 +62,9 @@ class ParquetTable:
                 raise DataError(f"{file.name}: two columns have the same name; expected different names")
             self._opened = opened.pop_all()
         self._mean_row_bytes = n_bytes // max(self.n_rows, 1)
-        self.columns = tuple(FileColumn(field.name, is_number=_is_number(field.type)) for field in schema)
+        self.columns = tuple(
+            FileColumn(field.name, is_number=_is_number(field.type), is_date=_is_date(field.type)) for field in schema
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -93,10 +95,13 @@ def _one_line(error: Exception) -> str:
 def _is_number(arrow_type: Any) -> bool:
     from pyarrow import types  # noqa: PLC0415  # an extra may be missing
 
-    return any(
-        check(arrow_type)
-        for check in (types.is_integer, types.is_floating, types.is_decimal, types.is_date, types.is_timestamp)
-    )
+    return any(check(arrow_type) for check in (types.is_integer, types.is_floating, types.is_decimal, _is_date))
+
+
+def _is_date(arrow_type: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415  # an extra may be missing
+
+    return bool(types.is_date(arrow_type) or types.is_timestamp(arrow_type))
 
 
 def _cells(column: Any) -> Cells:
@@ -108,7 +113,7 @@ def _cells(column: Any) -> Cells:
         return _cells(column.dictionary_decode())
     if pa.types.is_decimal(arrow_type):
         column = column.cast(pa.float64())
-    elif pa.types.is_date(arrow_type) or pa.types.is_timestamp(arrow_type):
+    elif _is_date(arrow_type):
         dates = column.to_numpy(zero_copy_only=False).astype("datetime64[us]")
         return np.where(np.isnat(dates), np.nan, dates.astype(np.float64) / 1e6)
     elif not _is_number(arrow_type) or (pa.types.is_integer(arrow_type) and column.null_count):

@@ -25,6 +25,7 @@ from driftline.streams.files.cells import (
 from driftline.streams.files.delimited import read_delimited
 from driftline.streams.files.input_file import InputFile, LineReader
 from driftline.streams.files.json_lines import read_json_lines
+from driftline.streams.files.live_lines import LiveLineReader
 from driftline.streams.files.options import FileOptions
 from driftline.streams.files.parquet import ParquetTable
 from driftline.streams.protocol import BLOCK_ROWS
@@ -100,6 +101,8 @@ class FileReader:
         The options of the user; or those of an earlier reader of the file, so that its head is not examined again.
     on_bad_row : {"stop", "skip"}
         Whether a malformed row is an error or is skipped.
+    live : bool, default=False
+        Whether a chunk ends with the last row that has come, instead of waiting until it is full; for pipes.
 
     Attributes
     ----------
@@ -121,7 +124,7 @@ class FileReader:
     chunks: Iterator[Chunk]
     _read: Callable[[Sequence[int]], Iterator[Chunk]]
 
-    def __init__(self, file: InputFile, options: FileOptions, on_bad_row: OnBadRow) -> None:
+    def __init__(self, file: InputFile, options: FileOptions, on_bad_row: OnBadRow, *, live: bool = False) -> None:
         self.bad_rows = BadRows(file.name, on_bad_row, "row" if file.format == "parquet" else "line")
         with ExitStack() as opened:
             if file.format == "parquet":
@@ -129,7 +132,8 @@ class FileReader:
                 self.columns, self.n_rows, self.options = parquet.columns, parquet.n_rows, options
                 self._read = parquet.chunks
             else:
-                lines = opened.enter_context(LineReader(file, options.encoding))
+                read_lines = LiveLineReader if live else LineReader
+                lines = opened.enter_context(read_lines(file, options.encoding))
                 table = _TEXT_FORMATS[file.format](lines, options, self.bad_rows.reject)
                 self.columns, self.n_rows, self.options = table.columns, None, table.options
                 self._read = partial(_read_chunks, table.rows, lines, len(table.columns))
@@ -144,6 +148,11 @@ class FileReader:
     def select(self, positions: Sequence[int]) -> None:
         """Set `chunks` to the rows, with the columns at these positions only, in this order."""
         self.chunks = self._read(positions)
+
+    def keep(self, columns: Sequence[int]) -> None:
+        """Keep only some of the columns of `chunks`, given by their positions there."""
+        chunks = self.chunks
+        self.chunks = (Chunk(chunk.places, [chunk.columns[j] for j in columns]) for chunk in chunks)
 
     def peek(self) -> list[Cells]:
         """Return the first cells of the selected columns; `chunks` still begins with them."""
@@ -170,7 +179,7 @@ def _read_chunks(rows: Iterator[Row], lines: LineReader, n_columns: int, positio
         try:
             for row in islice(rows, max_rows):
                 batch.append(row)
-                if lines.n_characters > enough:
+                if lines.n_characters > enough or lines.would_wait:
                     break
             else:
                 ended = len(batch) < max_rows

@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from driftline.errors import ConfigError, DataError
+from driftline.errors import ConfigError, DataError, Parameter
+from driftline.streams.files.cells import parse_text, read_cells
 from driftline.streams.files.encoders import encoder_from_dict
 from driftline.streams.files.input_file import InputFile
 from driftline.streams.files.layout import FeatureEncoder
 from driftline.streams.files.npz import open_rows, opened
-from driftline.streams.files.options import FileOptions, unique_names
+from driftline.streams.files.options import FileOptions, find_column, unique_names
 from driftline.streams.files.reader import FileReader, OnBadRow
 from driftline.streams.protocol import BLOCK_ROWS
 from driftline.types import Matrix
@@ -46,6 +48,25 @@ def numeric_layout(columns: Sequence[str] | int) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RowBlock:
+    """Some rows of a `RowFile`.
+
+    Attributes
+    ----------
+    places : sequence of int
+        Line numbers of the rows in the file, or row numbers in a format without lines; both begin with 1.
+    rows : ndarray of shape (n_rows, n_columns)
+        The rows, encoded as in the stream from which the layout is.
+    texts : list of list
+        For each of the other columns that were asked for, its cells as text; None where a cell is missing.
+    """
+
+    places: Sequence[int]
+    rows: Matrix
+    texts: list[list[str | None]]
+
+
 class RowFile:
     r"""A file with the columns of an earlier stream, whose rows are read without labels.
 
@@ -67,6 +88,8 @@ class RowFile:
         Name of the file.
     place : {"line", "row"}
         What rows are counted by: their lines, or the rows in a format without lines.
+    is_pipe : bool
+        Whether the file can be read only once, and rows come one after the other.
     n_skipped : int
         Number of malformed rows skipped so far.
 
@@ -89,6 +112,7 @@ class RowFile:
         self._on_bad_row = on_bad_row
         self.name = self._file.name
         self.place = "row" if self._file.format in ("parquet", "npz") else "line"
+        self.is_pipe = self._file.is_pipe
         self.n_skipped = 0
 
     def blocks(self) -> Iterator[tuple[Sequence[int], Matrix]]:
@@ -104,6 +128,29 @@ class RowFile:
         Raises
         ------
         DataError
+            As `blocks_with`.
+        """
+        for block in self.blocks_with({}):
+            yield block.places, block.rows
+
+    def blocks_with(self, columns: Mapping[str, str | int]) -> Iterator[RowBlock]:
+        """Read the rows one block at a time, with the texts of other columns.
+
+        A block of a pipe ends with the last row that has come.
+
+        Parameters
+        ----------
+        columns : mapping of str to (str or int)
+            The other columns by the parameters that name them: each a name or a position.
+
+        Yields
+        ------
+        RowBlock
+            Places, rows, and the texts of the other columns.
+
+        Raises
+        ------
+        DataError
             If a column is missing; and at the first malformed row, after the rows before it, unless such rows are
             skipped.
         """
@@ -113,22 +160,41 @@ class RowFile:
             [description["name"] for description in descriptions],
         )
         if self._file.format == "npz":
-            yield from self._read_npz(len(features.names))
+            if columns:
+                raise ConfigError(
+                    f"{self.name} is NPZ, which has no other columns; leave out ", Parameter(next(iter(columns)))
+                )
+            for places, rows in self._read_npz(len(features.names)):
+                yield RowBlock(places, rows, [])
             return
         n_rows = 0
-        with FileReader(self._file, _options(self._layout), self._on_bad_row) as reader:
-            reader.select(_positions([column.name for column in reader.columns], self._layout, self.name))
+        with FileReader(self._file, self._options(columns), self._on_bad_row, live=self._file.is_pipe) as reader:
+            found = [column.name for column in reader.columns]
+            others = [
+                find_column(column, found, unique_names(found), self.name, parameter)
+                for parameter, column in columns.items()
+            ]
+            reader.select([*_positions(found, self._layout, self.name), *others])
             for chunk in reader.chunks:
                 rows, errors = features.encode(chunk, "; correct it")
                 good, failure = reader.bad_rows.split(len(rows), errors, chunk.places)
                 self.n_skipped = reader.bad_rows.n_skipped
                 n_rows += int(good.sum())
                 if good.any():
-                    yield [place for place, is_good in zip(chunk.places, good, strict=True) if is_good], rows[good]
+                    kept = np.flatnonzero(good).tolist()
+                    texts = [_texts([cells[i] for i in kept]) for cells in chunk.columns[len(features) :]]
+                    yield RowBlock([chunk.places[i] for i in kept], rows[good], texts)
                 if failure is not None:
                     raise failure
         if not n_rows:
             raise DataError(f"{self.name} has no usable rows; expected some, below the header if there is one")
+
+    def _options(self, columns: Mapping[str, str | int]) -> FileOptions:
+        """Return the options to read the file with; nothing of a pipe is read ahead to find them."""
+        keys = None
+        if self._file.is_pipe and self._file.format == "json":
+            keys = tuple(dict.fromkeys([*self._layout["columns"], *map(str, columns.values())]))
+        return _options(self._layout, keys)
 
     def _read_npz(self, n_columns: int) -> Iterator[tuple[Sequence[int], Matrix]]:
         with opened(Path(self._file.path)) as archive:
@@ -141,6 +207,10 @@ class RowFile:
                 reader.finish()
         if n_found != n_columns:  # not an error of the archive, which would be reported as a damaged file
             raise DataError(f"X of {self.name} has {n_found} columns; the model expects {n_columns}")
+
+
+def _texts(cells: Sequence[Any]) -> list[str | None]:
+    return read_cells(parse_text, cells, None)[0]
 
 
 def _check_layout(layout: Any) -> None:
@@ -170,14 +240,15 @@ def _are_texts(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
-def _options(layout: Mapping[str, Any]) -> FileOptions:
-    """Return the options to read a file with."""
+def _options(layout: Mapping[str, Any], keys: tuple[str, ...] | None) -> FileOptions:
+    """Return the options to read a file with; `keys` are the columns of JSON lines, None to find them in the head."""
     has_header = layout["has_header"]
     return FileOptions(
         label=0 if has_header is None else None,  # a label by position lets the reader of CSV look for a header
         header=has_header,
         delimiter=layout["delimiter"],
         encoding=layout["encoding"],
+        keys=keys,
     )
 
 
@@ -188,8 +259,15 @@ def _positions(found: Sequence[str], layout: Mapping[str, Any], file_name: str) 
         names: Sequence[str] = unique_names(found)
         missing = [name for name in wanted if name not in names]
         if missing:
-            hint = _hint(missing[0], names)
-            raise DataError(f"{file_name} lacks {_listed(missing)} that the model learned from{hint}")
+            lacks = f"{file_name} lacks {_listed(missing)} that the model learned from"
+            if len(found) == 1 and layout["delimiter"] is not None:
+                raise DataError(
+                    f"{lacks}: its cells were cut at {layout['delimiter']!r}, as in the file that the model learned "
+                    "from; pass ",
+                    Parameter("delimiter"),
+                    " if it has another",
+                )
+            raise DataError(f"{lacks}{_hint(missing[0], names)}")
         return [names.index(name) for name in wanted]
     expected = list(layout["columns"])
     without_label = [name for j, name in enumerate(expected) if j != layout["label"]]

@@ -2,17 +2,20 @@
 
 import math
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from driftline.errors import ConfigError, DataError, Parameter
 from driftline.streams.files.cells import RowErrors
+from driftline.streams.files.columns import ColumnDescriptions, ColumnWarning
 from driftline.streams.files.input_file import InputFile
 from driftline.streams.files.layout import Layout
+from driftline.streams.files.layout_file import layout_values, read_layout, write_layout
 from driftline.streams.files.npz import NpzStream
 from driftline.streams.files.options import FileOptions, assign_roles, check_options, unique_names
 from driftline.streams.files.reader import BadRows, FileReader, OnBadRow
@@ -70,6 +73,33 @@ class FileStream(NotebookPreview):
     def layout(self) -> dict[str, Any]:
         """How the columns are encoded, as JSON can hold it; with it, `RowFile` reads other files in the same way."""
         return self._layout.to_dict()
+
+    @property
+    def notices(self) -> tuple[DataError, ...]:
+        """A message for each column that is not used, because it looks like a time or an identifier."""
+        return self._layout.notices
+
+    def write_layout(self, path: str | os.PathLike[str]) -> None:
+        """Write how the columns are read to a TOML file that people can edit, for `layout` of `open_stream`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which is replaced if it exists.
+        """
+        roles = self._layout.roles
+        has_text_label = roles.label in roles.categorical
+        write_layout(path, layout_values(self._layout.columns, self.layout, has_text_label=has_text_label))
+
+    def describe_columns(self) -> ColumnDescriptions:
+        """Return the columns of the file as they were understood, by its head.
+
+        Returns
+        -------
+        ColumnDescriptions
+            A tuple with a `ColumnDescription` for each column; printed, a table.
+        """
+        return self._layout.columns
 
     @property
     def n_skipped(self) -> int:
@@ -200,6 +230,8 @@ def open_stream(
     time: str | int | None = None,
     ignore: str | int | Sequence[str | int] = (),
     categorical: str | int | Sequence[str | int] = (),
+    use: str | int | Sequence[str | int] = (),
+    layout: str | os.PathLike[str] | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -219,6 +251,14 @@ def open_stream(
       and ones; all other values, in the head or later, share the four columns ``colour=#0`` to ``colour=#3`` by their
       checksum. A nominal ARFF attribute has the values of its list; if all are numbers, it is numeric. More than 32
       values of which half would be numbers without ``$``, ``%`` or commas are an error that says what to do.
+    - A feature that looks like a time or an identifier is not used, with a `ColumnWarning`, unless it is named in
+      `use` or `categorical`, or no other feature is left; `describe_columns` of the stream shows all. This takes 100 or
+      more known cells in the head. Dates look like a time if they never fall and are not all the same, whole numbers
+      if they never fall and at least 95 % are different, other numbers if each is larger than the one before. Text
+      identifies rows if at least 95 % of its values are different. Whole numbers do if they count 1, 2, 3, …; or if all
+      are different and either five or more would have repeated an earlier one if they had been drawn at random from
+      their range, or all have the same number of digits, five or more. Counts with a wide range, such as bytes, are
+      kept. So are constant columns.
     - Missing values are NaN, in all columns of a categorical one. A cell is missing if it is empty or ``?``, ``NA``,
       ``N/A``, ``NaN``, ``nan``, ``null``, ``NULL``, ``None``.
     - Labels are whole numbers if all labels of the head are (1.0 counts as 1), booleans if they are True and False,
@@ -237,6 +277,11 @@ def open_stream(
         Columns to leave out.
     categorical : str, int or sequence of them, default=()
         Columns that are categorical although they look like numbers. If the label is among them, labels are text.
+    use : str, int or sequence of them, default=()
+        Columns to learn from although they look like times or identifiers.
+    layout : path-like, optional
+        A TOML file with the label, the time and so on, as `write_layout` of a stream writes it. Arguments that are
+        given here replace those of the file.
     header : bool, optional
         Whether the first row of a CSV file holds the names of the columns. By default it does if the label is given
         by name, if one of its cells is not a number but those below are, or if its cells are 0, 1, 2, … Without a
@@ -278,7 +323,9 @@ def open_stream(
         raise ConfigError(
             f"path must be the path of a file; got {type(path).__name__}. For rows in memory use ArrayStream(X, y)"
         )
-    options = check_options(label, time, ignore, categorical, header, delimiter, encoding)
+    options = check_options(label, time, ignore, categorical, header, delimiter, encoding, use)
+    if layout is not None:
+        options = _with_layout(options, read_layout(layout))
     file = InputFile(os.fspath(path))
     if file.format == "npz":
         return _open_npz(file, options, name)
@@ -289,10 +336,24 @@ def open_stream(
         head = reader.peek()
         if not any(head):
             raise _no_rows(file.name, reader.bad_rows)
-        layout = Layout(reader.columns, roles, head, file.name, options)
+        encoding_layout = Layout(reader.columns, roles, head, file.name, reader.options)
+        reader.keep([k for k, j in enumerate(roles.used) if j in encoding_layout.roles.used])
         if file.is_pipe:
             on_exit.pop_all()  # the first pass continues with this reader
-    return FileStream(file.stem if name is None else name, file, reader, layout, on_bad_row)
+    for notice in encoding_layout.notices:
+        warnings.warn(f"{file.name}: {notice}", ColumnWarning, stacklevel=2)
+    return FileStream(file.stem if name is None else name, file, reader, encoding_layout, on_bad_row)
+
+
+def _with_layout(options: FileOptions, values: dict[str, Any]) -> FileOptions:
+    """Return the options with the values of a layout file where the options have their defaults."""
+    default = FileOptions()
+    chosen: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if getattr(options, name) == getattr(default, name)
+    }
+    return replace(options, **chosen)
 
 
 def _no_rows(name: str, bad_rows: BadRows) -> DataError:
