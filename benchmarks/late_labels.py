@@ -31,12 +31,12 @@ STREAMS = (
 def single_scheme(place):
     """Patch the learner so that it uses only one of the two weighting schemes."""
 
-    def mix_members_only(probabilities, labels, weights, h):
+    def mix_members_only(probabilities, labels, weights, h, counted_share):
         if weights.size == 2:  # the shares of the schemes: there are more than two members
             weights[:] = 0.0
             weights[place] = 1.0
         else:
-            mix_and_reweigh(probabilities, labels, weights, h)
+            mix_and_reweigh(probabilities, labels, weights, h, counted_share)
 
     return patch("driftline.ensemble.learner.mix_and_reweigh", mix_members_only)
 
