@@ -24,7 +24,7 @@ def test_a_rare_class_is_told_with_what_was_found_and_what_was_right():
         "predicted to be fraud, 5 were right (83.3%)."
     )
     assert rare_class_sentences(run.summary) == [told]
-    assert summary_sentences([ReportEntry("no-change", run.summary, run.timeline, run.finished)])[1] == told
+    assert told in summary_sentences([ReportEntry("no-change", run.summary, run.timeline, run.finished)])
 
 
 def test_a_class_that_was_never_predicted_is_called_that():

@@ -27,7 +27,9 @@ def summary_table(summary: "Summary") -> str:
 def summary_html(summary: "Summary", notes: Sequence[str] = ()) -> str:
     """Return the figures of a summary as a table of HTML, below some notes."""
     notes = [*notes, *label_hint(summary, summary.model)]
-    return titled_table(f"{summary.model} on {summary.stream}", summary_lines(summary).items(), notes=notes)
+    lines = ((name, text.split("\n")) for name, text in summary_lines(summary).items())
+    rows = [("" if k else name, line) for name, texts in lines for k, line in enumerate(texts)]
+    return titled_table(f"{summary.model} on {summary.stream}", rows, notes=notes)
 
 
 def summary_lines(summary: "Summary") -> dict[str, str]:

@@ -58,6 +58,5 @@ def shortened(text: str) -> str:
 
 def _row(cells: Sequence[tuple[str, str]]) -> str:
     weight = {"th": ";font-weight:600", "td": ""}
-    shown = ((tag, "<br>".join(map(safe_text, text.split("\n")))) for tag, text in cells)
-    marked = (f'<{tag} style="{CELL}{weight[tag]}">{text}</{tag}>' for tag, text in shown)
+    marked = (f'<{tag} style="{CELL}{weight[tag]}">{safe_text(text)}</{tag}>' for tag, text in cells)
     return f"<tr>{''.join(marked)}</tr>"

@@ -184,7 +184,7 @@ def examine_numbers(values: Vector, *, is_date: bool) -> Finding | None:
     <Finding.RISING: 'only rises'>
     >>> examine_numbers(np.sqrt(np.arange(100.0) // 2), is_date=False) is None
     True
-    >>> examine_numbers(np.random.default_rng(0).permutation(100.0), is_date=False)
+    >>> examine_numbers(np.random.default_rng(0).permutation(np.arange(100.0)), is_date=False)
     <Finding.IDENTIFIER: 'unique in every row'>
     """
     if len(values) < MIN_CELLS:
