@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from driftline.evaluation.changes import MIN_VALUES
+from driftline.evaluation.change_series import MIN_VALUES
 from driftline.evaluation.summary_table import format_level
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import Chart, chart_windows, point_text
