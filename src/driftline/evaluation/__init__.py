@@ -1,5 +1,7 @@
 """Prequential evaluation: predict each row, record it, then learn its label."""
 
+from driftline.evaluation.change_scores import ShiftKind
+from driftline.evaluation.change_sizes import SearchedChanges
 from driftline.evaluation.changes import Change, Shift
 from driftline.evaluation.comparison import Comparison, compare
 from driftline.evaluation.delay import TimeDelay
@@ -15,7 +17,9 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "ScaleChoice",
+    "SearchedChanges",
     "Shift",
+    "ShiftKind",
     "Summary",
     "TimeDelay",
     "Timeline",

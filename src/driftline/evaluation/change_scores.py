@@ -8,9 +8,9 @@ import numpy as np
 
 from driftline.evaluation.value_counts import ValueCounts
 from driftline.evaluation.window_stats import WindowStats, padded
-from driftline.types import Flags, Labels, Matrix, Vector
+from driftline.types import Flags, Labels, Matrix, Singles, Vector
 
-MAX_CELLS_AT_ONCE = 256
+MAX_CELLS_AT_ONCE = 128
 """Columns of classes that are scored together, which limits the temporary memory."""
 
 
@@ -99,57 +99,49 @@ def _shares(windows: Sequence[WindowStats], n_classes: int) -> Scores:
         sums,
         sums,
         counts,
-        ((shares > 0.0) & (shares < 1.0)).astype(np.float64),
+        np.ones(c + d),
         np.maximum(shares, 1.0 - shares),
     )
 
 
-def _ranks(counts: Vector, first: int, is_binary: Flags) -> Scores:
-    """Return scores of location and of spread from counts of shape (n_windows, n_classes, n_columns, n_bins)."""
-    n_windows, c, d, n_bins = counts.shape
-    counts = counts.reshape(n_windows, c * d, n_bins).astype(np.float64)
-    totals = counts.sum(axis=0)
-    location, spread = rank_scores(totals)
+def _ranks(counts: Singles, first: int, is_binary: Flags) -> Scores:
+    """Return scores of location and of spread from counts of shape (n_windows, n_classes, n_columns, n_nodes)."""
+    n_windows, c, d, n_nodes = counts.shape
     classes, columns = np.divmod(np.arange(c * d), max(d, 1))
-    columns += first
-    binary = is_binary[columns]
-    number = counts.sum(axis=2)
-    scores = np.concatenate([location, spread[~binary]])
-    present = np.concatenate([totals, totals[~binary]]) > 0.0
-    both = [np.arange(c * d), np.flatnonzero(~binary)]
+    has_spread = np.flatnonzero(~is_binary[first + columns])
+    both = np.concatenate([np.arange(c * d), has_spread])
+    cells = counts.reshape(n_windows, c * d, n_nodes).astype(np.float64)
+    totals = cells.sum(axis=0)
+    location, spread = rank_scores(totals)
+    scores, present = np.concatenate([location, spread[has_spread]]), totals[both] > 0.0
     ranges = np.where(present, scores, -np.inf).max(axis=1) - np.where(present, scores, np.inf).min(axis=1)
+    location_kinds = [ShiftKind.SHARE if binary else ShiftKind.LOCATION for binary in is_binary[first + columns]]
     return Scores(
-        [ShiftKind.SHARE if each else ShiftKind.LOCATION for each in binary] + [ShiftKind.SPREAD] * len(both[1]),
-        np.concatenate([classes[which] for which in both]),
-        np.concatenate([columns[which] for which in both]),
-        np.concatenate([np.einsum("wkb,kb->wk", counts[:, which], s) for which, s in _pairs(both, location, spread)], 1),
-        np.concatenate(
-            [np.einsum("wkb,kb->wk", counts[:, which], s**2) for which, s in _pairs(both, location, spread)], 1
-        ),
-        np.concatenate([number[:, which] for which in both], axis=1),
-        np.maximum(ranges, 0.0),
-        np.abs(np.where(present, scores, 0.0)).max(axis=1, initial=0.0),
+        location_kinds + [ShiftKind.SPREAD] * len(has_spread),
+        classes[both],
+        first + columns[both],
+        sums=np.einsum("wkb,kb->wk", cells[:, both], scores),
+        squares=np.einsum("wkb,kb->wk", cells[:, both], scores**2),
+        counts=cells.sum(axis=2)[:, both],
+        ranges=np.maximum(ranges, 0.0),
+        largest=np.abs(np.where(present, scores, 0.0)).max(axis=1, initial=0.0),
     )
 
 
-def _pairs(both: list[Labels], location: Matrix, spread: Matrix) -> list[tuple[Labels, Matrix]]:
-    return [(both[0], location), (both[1], spread[both[1]])]
-
-
 def rank_scores(counts: Matrix) -> tuple[Matrix, Matrix]:
-    """Return the scores of bins for location and for spread, each with mean 0.
+    """Return the scores of nodes for location and for spread, each with mean 0.
 
-    The score for location is the mean rank of the values in the bin, between -1/2 and 1/2, as in Wilcoxon's test. The
+    The score for location is the mean rank of the values there, between -1/2 and 1/2, as in Wilcoxon's test. The
     score for spread is its absolute value, minus the mean of all, as in the test of Ansari and Bradley.
 
     Parameters
     ----------
-    counts : ndarray of shape (n_cells, n_bins)
-        Number of values in each bin, in the order of the bins.
+    counts : ndarray of shape (n_cells, n_nodes)
+        Number of values at each node, in order.
 
     Returns
     -------
-    location, spread : ndarray of shape (n_cells, n_bins)
+    location, spread : ndarray of shape (n_cells, n_nodes)
         The scores.
 
     Examples

@@ -101,12 +101,25 @@ class ChangeSeries:
         return np.where(np.isnan(without), trimmed_means(squares), without)
 
     @cached_property
-    def _within_windows(self) -> Vector:
-        """The variance of scores within windows; 0 if no window has two."""
+    def _squares_within(self) -> tuple[Matrix, Matrix]:
+        """Sum of squares around the means of single windows, over the first windows, and its degrees of freedom."""
         counts = self.scores.counts
         squares = self.scores.squares - self.scores.sums**2 / np.maximum(counts, 1.0)
-        variance: Vector = squares.sum(axis=0) / np.maximum(np.maximum(counts - 1.0, 0.0).sum(axis=0), 1.0)
-        return np.maximum(variance, 0.0)
+        return _cumulative(np.maximum(squares, 0.0)), _cumulative(np.maximum(counts - 1.0, 0.0))
+
+    @cached_property
+    def _within_windows(self) -> Vector:
+        """The variance of scores within windows; 0 if no window has two."""
+        squares, degrees = self._squares_within
+        variance: Vector = squares[-1] / np.maximum(degrees[-1], 1.0)
+        return variance
+
+    def _unrest(self, first: Labels, end: Labels) -> Matrix:
+        """Return how many times larger than in all windows the variance is within some of them; at least 1."""
+        squares, degrees = (each[end] - each[first] for each in self._squares_within)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratios = squares / degrees / self._within_windows
+        return np.where((degrees >= MIN_BATCH_VALUES) & np.isfinite(ratios), np.maximum(ratios, 1.0), 1.0)
 
     @cached_property
     def critical_values(self) -> dict[int, Vector]:
@@ -155,8 +168,8 @@ class ChangeSeries:
         -------
         z, ratios : ndarray of shape (n_places, n_cells)
             The differences in standard errors, and their absolute values in critical values; both 0 with too few
-            values. The standard error has an allowance for skewed scores, such as rare events, by Bernstein's
-            inequality.
+            values. The standard error is larger where scores vary more than elsewhere, and has an allowance for skewed
+            scores, such as rare events, by Bernstein's inequality.
         """
         before, n_before = self._means(t - length, t)
         after, n_after = self._means(t, t + length)
@@ -164,7 +177,8 @@ class ChangeSeries:
         with np.errstate(invalid="ignore", divide="ignore"):
             shift = after - before
             allowance = weight / np.minimum(n_before, n_after) * np.abs(shift) / 3.0
-            z = shift / np.sqrt(variance * (1.0 / n_before + 1.0 / n_after) + allowance)
+            weights = self._unrest(t - length, t) / n_before + self._unrest(t, t + length) / n_after
+            z = shift / np.sqrt(variance * weights + allowance)
         enough: Flags = (n_before >= MIN_VALUES) & (n_after >= MIN_VALUES) & np.isfinite(z)
         z = np.where(enough, z, 0.0)
         return z, np.abs(z) / self.critical_values[length]

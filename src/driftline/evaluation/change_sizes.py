@@ -127,7 +127,9 @@ def _median_size(series: Sequence[ChangeSeries], kind: ShiftKind, length: int) -
         number = scores.counts[:, cells].mean(axis=0) * length
         variance = each.variances[length][cells]
         factor = (each.critical_values[length][cells] + float(norm.ppf(POWER))) ** 2
-        allowance = factor * each.skew_weights[cells] / np.maximum(number, 1.0) / 6.0
+        # A share that was 0 gets a variance of its own only by the change.
+        own = 1.0 if kind is ShiftKind.MISSING else 0.0
+        allowance = factor * (each.skew_weights[cells] / 3.0 + own) / np.maximum(number, 1.0) / 2.0
         size = allowance + np.sqrt(allowance**2 + factor * variance * 2.0 / np.maximum(number, 1.0))
         sizes.append(size[np.isfinite(size)])
     found = np.concatenate(sizes)

@@ -38,7 +38,7 @@ class Shift:
         The class; None for missing values.
     before, after
         Location: the median of the column in the class. Spread: its interquartile range. Both are interpolated from
-        counts of values in bins. Otherwise the share, between 0 and 1.
+        counts of values. Otherwise the share, between 0 and 1.
     z
         The difference in standard errors; negative if the value fell.
     """
@@ -196,7 +196,7 @@ class _Search:
             for t in (length + np.argsort(-ratios, kind="stable")).tolist():
                 if ratios[t - length] <= 1.0:
                     break
-                if all(abs(t - other) >= length for other in found):
+                if all(abs(t - other) > length for other in found):
                     found.append(t)
         return found
 

@@ -2,14 +2,16 @@
 
 import hashlib
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.evaluation.change_watch import LOOK_ROWS, ChangeWatch
+from driftline.evaluation.changes import Change
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.delay import LabelSchedule, PendingLabels
 from driftline.evaluation.guarantee_record import ALARM_CHECK_ROWS, GuaranteeRecord, StatedRows
@@ -36,6 +38,7 @@ class EvaluationState:
     clock: Clock
     guarantees: GuaranteeRecord
     baselines: LabelBaselines
+    change_watch: ChangeWatch = field(default_factory=ChangeWatch)
     n_skipped: int = 0
     last_row_digest: str = ""
     """Digest of the last row and its label, by which a changed stream is noticed when the run is resumed."""
@@ -61,6 +64,8 @@ class EvaluationRun:
         Folder for records and checkpoints; None to write none.
     about : dict
         Description of the run.
+    on_change : callable, optional
+        Called with each change when it is found.
     """
 
     def __init__(
@@ -70,12 +75,14 @@ class EvaluationRun:
         schedule: LabelSchedule | None,
         folder: Path | None,
         about: dict[str, Any],
+        on_change: Callable[[Change], object] | None = None,
     ) -> None:
         self._state = state
         self._classifier = classifier
         self._schedule = schedule
         self._folder = folder
         self._about = about
+        self._on_change = on_change
         self._records = None if folder is None else RecordWriter(folder / "records", about, state.n_rows)
         self._length = SliceLength()
         self._timer = SaveTimer()
@@ -96,6 +103,7 @@ class EvaluationRun:
                     if rows is None:
                         return True
                     self._evaluate_rows(rows, stream)
+                    self._report_changes()
                     now = time.perf_counter()
                     state.totals.seconds += now - last
                     last = now
@@ -164,6 +172,11 @@ class EvaluationRun:
         self._state.last_row_digest = digest_of(rows, n - 1)
         self._is_consistent = True
         self._length.update(n, time.perf_counter() - start)
+
+    def _report_changes(self) -> None:
+        if self._on_change is not None and self._state.n_rows % LOOK_ROWS == 0:
+            for change in self._state.change_watch.new_changes(self._state.timeline):
+                self._on_change(change)
 
     def _with_prompt_labels(self, rows: Block) -> tuple[Predictions, StatedRows]:
         """Predict each row, say how far that can be trusted, and learn its label."""

@@ -21,7 +21,7 @@ except ModuleNotFoundError:  # Windows, where a second run in the folder is not 
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = "driftline-run"
-VERSION = 3
+VERSION = 4
 FILE_NAME = "checkpoint"
 LOCK_NAME = ".lock"
 

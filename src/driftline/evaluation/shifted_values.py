@@ -47,19 +47,18 @@ class ShiftedValues:
     def values(self, kind: ShiftKind, c: int, j: int) -> tuple[float, float]:
         """Return the value before and the value after the change: a median, an interquartile range or a share."""
         if kind in (ShiftKind.LOCATION, ShiftKind.SPREAD):
-            before, after = (self._values.quantiles(counts, c, j, QUARTILES) for counts in self._counts(c, j))
+            first, second = (self._values.quantiles(counts, c, j, QUARTILES) for counts in self._counts(c, j))
             if kind is ShiftKind.LOCATION:
-                return float(before[1]), float(after[1])
-            return float(before[2] - before[0]), float(after[2] - after[0])
+                return float(first[1]), float(second[1])
+            return float(first[2] - first[0]), float(second[2] - second[0])
         if kind is ShiftKind.SHARE:
             counts = self._counts(c, j)
-            ones = counts[:, self._values.lowest[c, j] == 1.0].sum(axis=1) / counts.sum(axis=1)
-            return float(ones[0]), float(ones[1])
+            return self._values.mean(counts[0], c, j), self._values.mean(counts[1], c, j)
         before, after = (self._share(side, kind, c, j) for side in self._windows)
         return before, after
 
     def _counts(self, c: int, j: int) -> Matrix:
-        """Return the counts of values in bins before and after the change."""
+        """Return the counts of values before and after the change."""
         return np.array([self._values.counts[side, c, j].sum(axis=0, dtype=np.float64) for side in self._sides])
 
     @staticmethod

@@ -1,27 +1,27 @@
-"""Counts of the values of each column in each class, in bins, for each window of a timeline."""
+"""Counts of the values of each column in each class, for each window of a timeline."""
 
 from copy import deepcopy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from driftline.kernels.value_counts import N_EARLY, N_EDGES, count_values, count_waiting_values
-from driftline.types import Flags, Labels, Matrix, Vector
+from driftline.kernels.value_counts import N_EARLY, N_NODES, count_values, count_waiting_values
+from driftline.types import Flags, Labels, Matrix, Singles, Vector
 
-MAX_BINS = N_EDGES + 1
-"""Bins of a column in a class, while there are few columns and classes."""
-MAX_BINS_IN_WINDOW = 2**15
-"""Bins of all columns and classes; with more, neighbouring bins are merged in pairs until they are few enough."""
+MAX_COUNTS = 2**15
+"""Counts in a window; if all columns and classes need more, every other node is left out until there are few enough."""
+MIN_NODES = 3
 FEW_WINDOWS = 16
 
 
 class ValueCounts:
-    """Counts of values in bins, by window, class and column.
+    """Counts of values at nodes, by window, class and column.
 
-    The bins of a column in a class are chosen from its first 64 values in that class: 16 of them divide these values in
-    equal shares, and the others are for values that come to lie elsewhere. There are 64 bins while classes × columns is
-    at most 512, and at least 4 with more.
+    A value between two nodes counts at both, with weights that add up to 1 and whose mean node is the value. Any
+    piecewise linear function of the values can therefore be summed. The nodes of a column in a class are chosen from
+    its first 512 values in that class: 15 are among these values, and 24 on each side are for values that come to lie
+    elsewhere. There are fewer if classes × columns is more than 512, but at least 3.
 
     Parameters
     ----------
@@ -32,21 +32,23 @@ class ValueCounts:
 
     Attributes
     ----------
-    counts : ndarray of shape (n_windows, n_classes, n_columns, n_bins)
+    counts : ndarray of shape (n_windows, n_classes, n_columns, n_nodes)
         There is room for more windows and classes than there are; their counts are 0.
-    lowest, highest : ndarray of shape (n_classes, n_columns, n_bins)
-        Smallest and largest value in each bin; infinite if there is none.
+    nodes : ndarray of shape (n_classes, n_columns, n_nodes)
+        The nodes, in order.
+    lowest, highest : ndarray of shape (n_classes, n_columns, n_nodes + 1)
+        Smallest and largest value in each bin between nodes; infinite if there is none.
     """
 
     def __init__(self, n_columns: int, max_cells: int) -> None:
         self._max_classes = max(max_cells // max(n_columns, 1), 1)
-        self.counts: NDArray[np.uint32] = np.zeros((FEW_WINDOWS, 0, n_columns, MAX_BINS), np.uint32)
-        self._edges: Vector = np.zeros((0, n_columns, N_EDGES))
-        self.lowest: Vector = np.zeros((0, n_columns, MAX_BINS))
-        self.highest: Vector = np.zeros((0, n_columns, MAX_BINS))
+        self.counts: Singles = np.zeros((FEW_WINDOWS, 0, n_columns, N_NODES), np.float32)
+        self.nodes: Vector = np.zeros((0, n_columns, N_NODES))
+        self.lowest: Vector = np.zeros((0, n_columns, N_NODES + 1))
+        self.highest: Vector = np.zeros((0, n_columns, N_NODES + 1))
         self._n_early: Labels = np.zeros((0, n_columns), np.int64)
         self._early: Vector = np.zeros((0, n_columns, N_EARLY))
-        self._early_windows: Labels = np.zeros((0, n_columns, N_EARLY), np.int64)
+        self._early_windows: NDArray[np.int16] = np.zeros((0, n_columns, N_EARLY), np.int16)
 
     def add(self, rows: Matrix, places: Labels, first_window: int, n_windows: int) -> None:
         """Add rows that make up some windows of equal length.
@@ -65,12 +67,12 @@ class ValueCounts:
         count_values(np.ascontiguousarray(rows), places, windows, *self._arrays)
 
     @property
-    def _arrays(self) -> tuple[Vector, ...]:
+    def _arrays(self) -> tuple[Any, ...]:
         return (
             self._n_early,
             self._early,
             self._early_windows,
-            self._edges,
+            self.nodes,
             self.counts,
             self.lowest,
             self.highest,
@@ -85,20 +87,28 @@ class ValueCounts:
         wanted = min(_doubled(n_classes), max(self._max_classes, n_classes))
         if wanted <= now:
             return
-        while self.counts.shape[3] > 4 and wanted * n_columns * self.counts.shape[3] > MAX_BINS_IN_WINDOW:
-            self._merge_bins()
+        while self.nodes.shape[2] > MIN_NODES and wanted * n_columns * (self.nodes.shape[2] + 1) > MAX_COUNTS:
+            self._thin_out()
         new = ((0, wanted - now), (0, 0))
         self.counts = np.pad(self.counts, ((0, 0), *new, (0, 0)))
-        self._edges = np.pad(self._edges, (*new, (0, 0)))
+        self.nodes = np.pad(self.nodes, (*new, (0, 0)))
         self.lowest = np.pad(self.lowest, (*new, (0, 0)), constant_values=np.inf)
         self.highest = np.pad(self.highest, (*new, (0, 0)), constant_values=-np.inf)
         self._n_early = np.pad(self._n_early, new)
         self._early = np.pad(self._early, (*new, (0, 0)))
         self._early_windows = np.pad(self._early_windows, (*new, (0, 0)))
 
-    def _merge_bins(self) -> None:
-        self.counts = self.counts[..., ::2] + self.counts[..., 1::2]
-        self._edges = np.ascontiguousarray(self._edges[..., 1::2])
+    def _thin_out(self) -> None:
+        """Leave out every other node; its counts go to the two beside it, as if it had never been there."""
+        left, middle, right = self.nodes[..., 1:-2:2], self.nodes[..., 2:-1:2], self.nodes[..., 3::2]
+        with np.errstate(invalid="ignore"):
+            weights = np.where(right > left, (middle - left) / (right - left), 0.0).astype(np.float32)
+        counts = self.counts[..., 1::2].copy()
+        counts[..., 0] += self.counts[..., 0]
+        counts[..., -1] += self.counts[..., -1]
+        counts[..., :-1] += (1.0 - weights) * self.counts[..., 2:-1:2]
+        counts[..., 1:] += weights * self.counts[..., 2:-1:2]
+        self.counts, self.nodes = counts, np.ascontiguousarray(self.nodes[..., 1::2])
         self.lowest = np.minimum(self.lowest[..., ::2], self.lowest[..., 1::2])
         self.highest = np.maximum(self.highest[..., ::2], self.highest[..., 1::2])
 
@@ -110,7 +120,7 @@ class ValueCounts:
         self._early_windows //= 2
 
     def completed(self) -> Self:
-        """Return counts in which values that are kept until bins are chosen are counted too; self if there are none."""
+        """Return counts that include the values that are kept until nodes are chosen; self if there are none."""
         if not ((self._n_early > 0) & (self._n_early < N_EARLY)).any():
             return self
         copy = deepcopy(self)
@@ -125,18 +135,25 @@ class ValueCounts:
         ndarray of shape (n_columns,)
             True for such columns; also for columns without any value.
         """
-        low_is_binary = np.isin(self.lowest, (0.0, 1.0, np.inf))
-        one_value = (self.lowest == self.highest) | np.isinf(self.lowest)
-        flags: Flags = (low_is_binary & one_value).all(axis=(0, 2))
+        flags: Flags = np.isin(self.lowest, (0.0, 1.0, np.inf)) & self._have_one_value()
+        return np.asarray(flags.all(axis=(0, 2)))
+
+    def _have_one_value(self) -> Flags:
+        """Return of which bins all values are equal."""
+        flags: Flags = (self.lowest == self.highest) | np.isinf(self.lowest)
         return flags
 
+    def mean(self, counts: Vector, c: int, j: int) -> float:
+        """Return the mean of column j in class c, given the counts of some rows."""
+        return float(counts @ self.nodes[c, j] / counts.sum())
+
     def quantiles(self, counts: Vector, c: int, j: int, shares: Vector) -> Vector:
-        """Return quantiles of column j in class c, given the counts of some rows, interpolated within bins.
+        """Return quantiles of column j in class c, given the counts of some rows.
 
         Parameters
         ----------
-        counts : ndarray of shape (n_bins,)
-            Numbers of values, not all 0.
+        counts : ndarray of shape (n_nodes,)
+            Counts at the nodes, not all 0.
         c, j : int
             Positions of the class and the column.
         shares : ndarray of shape (n_quantiles,)
@@ -145,15 +162,15 @@ class ValueCounts:
         Returns
         -------
         ndarray of shape (n_quantiles,)
-            The quantiles, which are exact where all values in a bin are equal.
+            Interpolated between nodes, unless all values are at nodes, as those of a column with few values are.
         """
-        ends = np.cumsum(counts)
-        wanted = shares * ends[-1]
-        bins = np.minimum(np.searchsorted(ends, wanted), len(counts) - 1)
-        within = (wanted - (ends - counts)[bins]) / counts[bins]
-        low, high = self.lowest[c, j, bins], self.highest[c, j, bins]
-        quantiles: Vector = low + within * (high - low)
-        return quantiles
+        nodes, ends, wanted = self.nodes[c, j], np.cumsum(counts), shares * counts.sum()
+        is_used = ~np.isinf(self.lowest[c, j])
+        if self._have_one_value()[c, j].all() and np.isin(self.lowest[c, j][is_used], nodes).all():
+            quantiles: Vector = nodes[np.minimum(np.searchsorted(ends, wanted), len(nodes) - 1)]
+            return quantiles
+        present = counts > 0.0
+        return np.asarray(np.interp(wanted, (ends - counts / 2.0)[present], nodes[present]))
 
 
 def _doubled(n: int) -> int:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from driftline.evaluation import Change, Comparison, Shift, Summary
 from driftline.evaluation.summary_table import label_hint
 from driftline.report.analysis import Analysis, ReportEntry, analyse
+from driftline.report.change_text import no_change_text
 from driftline.report.formatting import (
     format_count,
-    format_pair,
     format_percent,
     format_points,
     join_words,
+    shift_name,
+    shift_values,
     visible_text,
 )
 from driftline.report.guarantee_text import guarantee_sentences
@@ -67,7 +69,9 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
         *label_hint(first.summary, first.name),
         *guarantee_sentences(first.summary),
         *_bound_sentences(first),
-        _change_sentence(analysis.changes, has_columns=first.timeline.has_columns),
+        _change_sentence(analysis.changes, has_columns=first.timeline.has_columns)
+        if analysis.changes
+        else no_change_text(first.timeline.searched_changes()),
     ]
     if len(analysis.entries) > 1:
         sentences.append(_ranking_sentence(analysis))
@@ -145,8 +149,6 @@ def _window_text(entry: ReportEntry) -> str:
 
 def _change_sentence(changes: Sequence[Change], *, has_columns: bool) -> str:
     scope = "" if has_columns else " (only class shares were tracked, because there are too many columns)"
-    if not changes:
-        return f"No significant change was detected in the stream{scope}."
     largest = max(changes, key=lambda change: change.strength)
     what = f", when {_shift_text(largest.shifts[0])}" if largest.shifts else ""
     if len(changes) == 1:
@@ -159,11 +161,8 @@ def _change_sentence(changes: Sequence[Change], *, has_columns: bool) -> str:
 
 
 def _shift_text(shift: Shift) -> str:
-    label = visible_text(shift.label)
-    if shift.feature is None:
-        return f"the share of class {label} went from {format_percent(shift.before)} to {format_percent(shift.after)}"
-    before, after = format_pair(shift.before, shift.after)
-    return f"the mean of {visible_text(shift.feature)} in class {label} went from {before} to {after}"
+    before, after = shift_values(shift)
+    return f"the {shift_name(shift)} went from {before} to {after}"
 
 
 def _leading_shifts(changes: Sequence[Change]) -> str:
