@@ -51,7 +51,7 @@ def test_figures_for_programs_are_those_of_an_evaluation(folder, command):
     for name in Summary.__slots__:
         if name not in (*timed, "model"):
             assert record[name] == expected[name], name
-    assert (record["schema"], record["model"], record["estimator"]) == (1, "amrc-linear", "AMRC")
+    assert (record["schema"], record["model"], record["estimator"]) == (2, "amrc-linear", "AMRC")
     assert record["parameters"] == json.loads(json.dumps(model.get_params()))
     assert record["seconds_per_step"] == pytest.approx(record["seconds"] / 200)
     assert record["finished"] is True

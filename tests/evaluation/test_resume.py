@@ -71,8 +71,8 @@ def test_a_checkpoint_that_is_damaged_or_foreign_is_refused(tmp_path):
     whole = path.read_bytes()
     for content, message in {
         whole[:-1]: "checksum does not match",
-        whole.replace(b'"version": 3', b'"version": 1'): "has version 1 .* resumes version 3 only; resume it with",
-        whole.replace(b'"version": 3', b'"version": 9'): "has version 9 .* resumes version 3 only; resume it with",
+        whole.replace(b'"version": 4', b'"version": 1'): "has version 1 .* resumes version 4 only; resume it with",
+        whole.replace(b'"version": 4', b'"version": 9'): "has version 9 .* resumes version 4 only; resume it with",
         whole.replace(b"driftline-run", b"something-else"): "format",
         b"": "not the checkpoint",
         b"\xff\xfe": "not the checkpoint",

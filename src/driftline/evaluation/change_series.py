@@ -98,7 +98,7 @@ class ChangeSeries:
             spans_change.append(np.any(inside, axis=0) if inside else np.zeros(len(scaled), bool))
         squares, spans = np.concatenate(differences), np.concatenate(spans_change)
         without = trimmed_means(np.where(spans[:, np.newaxis], np.nan, squares)) if spans.any() else np.array(np.nan)
-        return np.where(np.isnan(without), trimmed_means(squares), without)
+        return np.fmin(trimmed_means(squares), without)
 
     @cached_property
     def _squares_within(self) -> tuple[Matrix, Matrix]:

@@ -14,7 +14,9 @@ from driftline.evaluation.window_stats import WindowStats
 
 POWER = 0.9
 """Probability with which changes of the stated sizes are found."""
-MIN_PARTS = 6
+MAX_SHARE_RISE = 0.4
+"""A rise of a share that must be larger to be found is not stated."""
+MIN_PARTS = 16
 """The stated sizes are those of changes that last at most this part of the rows, as long before as after."""
 
 
@@ -115,7 +117,7 @@ def searched_changes(
 
 
 def _share(size: float | None) -> float | None:
-    return None if size is None or size >= 1.0 else size
+    return None if size is None or size >= MAX_SHARE_RISE else size
 
 
 def _median_size(series: Sequence[ChangeSeries], kind: ShiftKind, length: int) -> float | None:

@@ -124,7 +124,8 @@ def search_changes(
         return ChangeSearch([], strengths, None)
     search = _Search(windows, values.completed(), classes, names, probability)
     positions = search.positions()
-    changes = [search.change(t, search.best_length(t, positions)) for t in positions]
+    lengths = {t: search.best_length(t, positions) for t in positions}
+    changes = [search.change(t, length) for t, length in lengths.items() if search.ratios[length][t - length] > 1.0]
     changes.sort(key=lambda change: -change.strength)
     return ChangeSearch(changes, search.column_strengths, searched_changes(search.series, windows, probability))
 

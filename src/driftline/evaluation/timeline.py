@@ -30,7 +30,7 @@ class Timeline:
     """An evaluation over time, as `evaluate` returns it.
 
     Windows are 16 rows long at first. Whenever there are 512, they are merged in pairs and windows are twice as long
-    from then on. The memory is therefore limited: usually a few megabytes, and at most 70 MB with many columns and
+    from then on. The memory is therefore limited: usually a few megabytes, and at most 200 MB with many columns and
     classes.
 
     Parameters

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from driftline.evaluation.change_series import MIN_VALUES
 from driftline.evaluation.summary_table import format_level
 from driftline.report.analysis import Analysis, ReportEntry
-from driftline.report.change_text import no_change_text
+from driftline.report.change_text import no_change_sentences
 from driftline.report.chart_elements import Chart, chart_windows, point_text
 from driftline.report.charts import calibration_chart, class_chart, comparison_chart, mistakes_chart
 from driftline.report.error_chart import bound_lines, error_chart
@@ -176,7 +176,7 @@ def _drift(entry: ReportEntry) -> Section:
 def _changes(analysis: Analysis) -> Section:
     title = "Changes in the stream"
     if not analysis.changes:
-        return Section("changes", title, no_change_text(analysis.first.timeline.searched_changes()))
+        return Section("changes", title, " ".join(no_change_sentences(analysis.first.timeline.searched_changes())))
     text = (
         "Compared are the level and the spread of each feature in each class, by ranks; the share of missing values of "
         "each feature; and the share of each class. The table has what differs most before and after each change; "

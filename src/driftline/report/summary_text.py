@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from driftline.evaluation import Change, Comparison, Shift, Summary
 from driftline.evaluation.summary_table import label_hint
 from driftline.report.analysis import Analysis, ReportEntry, analyse
-from driftline.report.change_text import no_change_text
+from driftline.report.change_text import no_change_sentences
 from driftline.report.formatting import (
     format_count,
     format_percent,
@@ -34,7 +34,7 @@ def summary_sentences(entries: Sequence[ReportEntry]) -> list[str]:
     Returns
     -------
     list of str
-        Three to ten sentences.
+        Three to eleven sentences.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
     Returns
     -------
     list of str
-        Three to ten sentences.
+        Three to eleven sentences.
     """
     first = analysis.first
     sentences = [
@@ -69,9 +69,7 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
         *label_hint(first.summary, first.name),
         *guarantee_sentences(first.summary),
         *_bound_sentences(first),
-        _change_sentence(analysis.changes, has_columns=first.timeline.has_columns)
-        if analysis.changes
-        else no_change_text(first.timeline.searched_changes()),
+        *_change_sentences(analysis),
     ]
     if len(analysis.entries) > 1:
         sentences.append(_ranking_sentence(analysis))
@@ -145,6 +143,13 @@ def _window_text(entry: ReportEntry) -> str:
     if not n_above:
         return f"the bound held in all {n_windows:,} windows of {rows}"
     return f"the bound was exceeded in {n_above:,} of {n_windows:,} windows of {rows}"
+
+
+def _change_sentences(analysis: Analysis) -> list[str]:
+    timeline = analysis.first.timeline
+    if not analysis.changes:
+        return no_change_sentences(timeline.searched_changes())
+    return [_change_sentence(analysis.changes, has_columns=timeline.has_columns)]
 
 
 def _change_sentence(changes: Sequence[Change], *, has_columns: bool) -> str:
