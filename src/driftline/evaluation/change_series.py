@@ -18,8 +18,8 @@ MIN_BATCHES = 8
 """Number of batches from which the variance of their means is estimated."""
 MIN_BATCH_VALUES = 4
 """Number of values from which on the mean of a batch is used for that."""
-TRIMMED_SHARE, MAX_TRIMMED = 0.2, 24
-"""The largest squared differences between batches are left out: at most this share of them, and at most this number.
+TRIMMED_SHARE, MAX_TRIMMED = 0.4, 24
+"""The largest squared differences between batches are left out: at most this share, and at most this number.
 Each sharp change makes about two of them large, as batches begin at two places each."""
 LIGHT_TAILS = 1.9
 """Scores within so many standard deviations have means that are normal enough; this is true of ranks."""
@@ -201,7 +201,7 @@ def trimmed_means(squares: Matrix) -> Vector:
     Returns
     -------
     ndarray of shape (n_columns,)
-        NaN with fewer than seven squares. At most a fifth and at most 24 are left out, and the mean of the others is
+        NaN with fewer than seven squares. At most 40 % and at most 24 are left out, and the mean of the others is
         divided by what it is for normal values with the variance 1.
     """
     number = np.isfinite(squares).sum(axis=0)

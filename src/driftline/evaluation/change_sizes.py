@@ -14,8 +14,8 @@ from driftline.evaluation.window_stats import WindowStats
 
 POWER = 0.9
 """Probability with which changes of the stated sizes are found."""
-MAX_SHARE_RISE = 0.4
-"""A rise of a share that must be larger to be found is not stated."""
+MAX_SHARE_RISE, MAX_SHIFT, MAX_SPREAD_RATIO = 0.4, 3.0, 5.0
+"""Larger sizes are not stated."""
 MIN_PARTS = 16
 """The stated sizes are those of changes that last at most this part of the rows, as long before as after."""
 
@@ -96,7 +96,6 @@ def searched_changes(
     n_rows = length * windows[0].n_rows
     kinds = series[0].scores.kinds
     sizes = {kind: _median_size(series, kind, length) for kind in ShiftKind}
-    location, spread = sizes[ShiftKind.LOCATION], sizes[ShiftKind.SPREAD]
     n_comparisons = round(probability / (2 * series[0].level))
     return SearchedChanges(
         n_windows=len(windows),
@@ -106,14 +105,33 @@ def searched_changes(
         n_comparisons=n_comparisons,
         false_alarm_probability=probability,
         n_rows=n_rows,
-        # Of two normal values the larger comes from the side that is higher by d deviations with probability Φ(d/√2),
-        # and the mean distance of the ranks from the middle is arctan(s)/π if the standard deviation is s times that
-        # of the values that the ranks refer to.
-        shift=None if location is None or location >= 0.5 else math.sqrt(2.0) * float(norm.ppf(0.5 + location)),
-        spread_ratio=None if spread is None or spread >= 0.25 else math.tan(math.pi * (0.25 + spread)),
+        shift=_shift(sizes[ShiftKind.LOCATION]),
+        spread_ratio=_spread_ratio(sizes[ShiftKind.SPREAD]),
         missing_rise=_share(sizes[ShiftKind.MISSING]),
         class_share_rise=_share(sizes[ShiftKind.CLASS_SHARE]),
     )
+
+
+def _shift(size: float | None) -> float | None:
+    """Return the shift in standard deviations that moves the mean rank of normal values by so much.
+
+    A value that is higher by d deviations on average is the larger of two with probability Φ(d/√2).
+    """
+    if size is None or size >= 0.5:
+        return None
+    shift = math.sqrt(2.0) * float(norm.ppf(0.5 + size))
+    return shift if shift <= MAX_SHIFT else None
+
+
+def _spread_ratio(size: float | None) -> float | None:
+    """Return the ratio of standard deviations that moves the ranks of normal values away from the middle by so much.
+
+    Their mean distance from the middle is arctan(s)/π if the deviation is s times that to which the ranks refer.
+    """
+    if size is None or size >= 0.25:
+        return None
+    ratio = math.tan(math.pi * (0.25 + size))
+    return ratio if ratio <= MAX_SPREAD_RATIO else None
 
 
 def _share(size: float | None) -> float | None:

@@ -44,7 +44,7 @@ def _sizes(searched: SearchedChanges) -> list[str]:
     if searched.shift is not None:
         texts.append(f"a column had shifted by {searched.shift:.2g} standard deviations")
     if searched.spread_ratio is not None:
-        texts.append(f"its standard deviation had become {searched.spread_ratio:.2g} times as large")
+        texts.append(f"the standard deviation of one had become {searched.spread_ratio:.2g} times as large")
     if searched.missing_rise is not None:
         texts.append(f"missing values had risen by {format_points(searched.missing_rise)}")
     if searched.class_share_rise is not None:
