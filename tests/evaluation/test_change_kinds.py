@@ -168,9 +168,9 @@ def test_fewer_nodes_sum_to_the_same_counts_and_means():
     assert copy.counts.sum() == pytest.approx(counts.counts.sum())
 
 
-def test_the_trimmed_mean_of_squares_of_normal_values_is_their_variance():
+def test_the_trimmed_mean_of_squares_of_normal_values_is_their_variance_or_a_little_more():
     squares = np.random.default_rng(0).normal(size=(60, 20_000)) ** 2
-    assert trimmed_means(squares).mean() == pytest.approx(1.0, abs=0.03)
+    assert 1.0 <= trimmed_means(squares).mean() < 1.06
     outliers = squares.copy()
     outliers[:5] = 1e6
     assert trimmed_means(outliers).mean() < 1.6
