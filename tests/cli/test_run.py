@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def test_figures_for_programs_are_those_of_an_evaluation(folder, command):
     for name in Summary.__slots__:
         if name not in (*timed, "model"):
             assert record[name] == expected[name], name
-    assert (record["schema"], record["model"], record["estimator"]) == (1, "amrc-linear", "AMRC")
+    assert (record["schema"], record["model"], record["estimator"]) == (2, "amrc-linear", "AMRC")
     assert record["parameters"] == json.loads(json.dumps(model.get_params()))
     assert record["seconds_per_step"] == pytest.approx(record["seconds"] / 200)
     assert record["finished"] is True
@@ -387,3 +388,19 @@ def test_label_memory_needs_a_classifier_that_has_it(folder, command):
     left = command("run", "my.csv", "--label", "class", "--model", "majority", "--label-memory")
     assert left.code == 2
     assert "--label-memory needs a classifier that has this parameter, such as amrc; got majority" in left.err
+
+
+def test_a_change_is_reported_when_it_is_found(tmp_path, monkeypatch, command):
+    rng = np.random.default_rng(0)
+    amounts = np.where(np.arange(3_000) < 1_500, 247.0, 8.0) * rng.lognormal(0.0, 0.5, 3_000)
+    lines = [
+        f"{amount:.3f},{label}" for amount, label in zip(amounts, rng.choice(["fraud", "fine"], 3_000), strict=True)
+    ]
+    (tmp_path / "sales.csv").write_text("\n".join(["amount,kind", *lines]))
+    monkeypatch.chdir(tmp_path)
+    loud = command("run", "sales.csv", "--label", "kind", "--model", "majority")
+    assert re.search(
+        r"change near row 1,\d+ \(found at row 2,000\): median of amount in class (fraud|fine) 2\d\d → \d", loud.err
+    )
+    quiet = command("run", "sales.csv", "--label", "kind", "--model", "majority", "--quiet")
+    assert "change near" not in quiet.err

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftline.errors import ConfigError
-from driftline.evaluation import Change, Comparison, Shift, Summary, Timeline
+from driftline.evaluation import Change, Comparison, Shift, ShiftKind, Summary, Timeline
 from driftline.guarantees import Alarm, AlarmKind
 from driftline.report import ReportEntry, summary_sentences
 from driftline.report.analysis import Analysis
@@ -44,8 +44,26 @@ SUMMARY = Summary(
     learn_seconds=0.5,
     rows_per_second=18_159.0,
 )
-VISIBILITY = Change(8_064, float("nan"), 2_048, 17.0, 0.17, 0.2, (Shift("visibility", 0, 10.0952, 15.8517, 17.0),))
-SHARE = Change(900, float("nan"), 256, 11.0, 0.1, 0.2, (Shift(None, "spam", 0.008, 0.855, 11.0),))
+VISIBILITY = Change(
+    8_064,
+    float("nan"),
+    18_159,
+    2_048,
+    17.0,
+    0.17,
+    0.2,
+    (Shift(ShiftKind.LOCATION, "visibility", 0, 10.0952, 15.8517, 17.0),),
+)
+SHARE = Change(
+    900,
+    float("nan"),
+    18_159,
+    256,
+    11.0,
+    0.1,
+    0.2,
+    (Shift(ShiftKind.CLASS_SHARE, None, "spam", 0.008, 0.855, 11.0),),
+)
 
 
 def analysis(
@@ -69,7 +87,7 @@ def test_a_usual_run_has_four_sentences():
         "bound applies to predictions drawn at random from its probabilities, which would be wrong 22.2% of the time.",
         "In total, the bound allows at most 5,535 such mistakes with 95% confidence, and 4,032 were expected; the "
         "bound held in all 36 windows of 500 rows.",
-        "The stream changed after row 8,064, when the mean of visibility in class 0 went from 10.1 to 15.9.",
+        "The stream changed after row 8,064, when the median of visibility in class 0 went from 10.1 to 15.9.",
     ]
 
 
@@ -190,18 +208,18 @@ def test_rows_without_a_bound_are_counted(n, text):
 
 
 def test_changes_are_named_with_the_largest_shift():
-    assert sentences_of()[3] == "No significant change was detected in the stream."
+    assert sentences_of()[3] == "The stream is too short to search it for changes."
     assert sentences_of([replace(VISIBILITY, shifts=())])[3] == "The stream changed after row 8,064."
     assert sentences_of([SHARE, VISIBILITY])[3] == (
         "The stream changed after rows 900 and 8,064, mostly in the class shares and visibility; the "
-        "largest was after row 8,064, when the mean of visibility in class 0 went from 10.1 to 15.9."
+        "largest was after row 8,064, when the median of visibility in class 0 went from 10.1 to 15.9."
     )
     assert sentences_of([SHARE])[3].endswith("when the share of class spam went from 0.8% to 85.5%.")
     many = [replace(SHARE, row=k) for k in range(900, 905)]
     assert sentences_of(many)[3].startswith(
         "The strongest changes in the stream came after rows 900, 901, 902, 903 and 904, "
     )
-    assert "too many columns" in sentences_of(has_columns=False)[3]
+    assert "too many columns" in sentences_of([SHARE], has_columns=False)[3]
 
 
 @pytest.mark.parametrize(
@@ -269,12 +287,19 @@ def test_invalid_entries_are_refused():
 shares = st.floats(0, 1)
 amounts = st.floats(0, 1e7)
 shifts = st.builds(
-    Shift, st.sampled_from(["heat", None]), st.sampled_from(["ham", True]), shares, shares, st.floats(5, 50)
+    Shift,
+    st.sampled_from(ShiftKind),
+    st.sampled_from(["heat", "rain"]),
+    st.sampled_from(["ham", True]),
+    shares,
+    shares,
+    st.floats(5, 50),
 )
 changes = st.builds(
     Change,
     st.integers(1, 10**7),
     st.just(float("nan")),
+    st.just(10**7),
     st.just(100),
     st.floats(5, 50),
     shares,

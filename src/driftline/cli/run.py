@@ -1,7 +1,9 @@
 """The command ``driftline run``: run a classifier over a stream."""
 
 import json as json_format
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -27,16 +29,17 @@ from driftline.cli.output import (
 )
 from driftline.cli.source import ReadOptions, column_records, open_source, print_columns
 from driftline.errors import ConfigError, DataError, MissingExtraError
-from driftline.evaluation import evaluate
+from driftline.evaluation import Change, evaluate
 from driftline.evaluation.summary_table import summary_table
 from driftline.guarantees import Guarantees
 from driftline.registry import describe
 from driftline.report import ReportEntry, summary_sentences, to_html
+from driftline.report.formatting import format_change
 from driftline.streams import FileStream, Stream
 from driftline.streams.files import numeric_layout
 from driftline.utils.versions import versions
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the JSON output; it increases when a field is removed or changes its meaning, not when one is added."""
 
 
@@ -84,6 +87,7 @@ def run_stream(
         positive=positive,
         costs=mistakes,
         progress=not quiet,
+        on_change=None if quiet else _print_change,
     )
     entry = ReportEntry(name, run.summary, run.timeline, run.finished)
     check_classes(entry, reading.label)
@@ -105,6 +109,12 @@ def _write_layout(stream: Stream, path: Path) -> None:
         raise ConfigError("--write-layout needs a file to write, and a source that is a file other than NPZ")
     with name_file_in_errors(path):
         stream.write_layout(path)
+
+
+def _print_change(change: Change) -> None:
+    with suppress(OSError, ValueError):  # a closed standard error must not stop the run
+        sys.stderr.write(f"{format_change(change)}\n")
+        sys.stderr.flush()
 
 
 def _save(model: Any, path: Path, notes: dict[str, Any]) -> None:
@@ -173,7 +183,7 @@ def _notes(stream: Stream, reading: ReadOptions, n_rows: int) -> dict[str, Any]:
 
 def run_record(entry: ReportEntry, model: Any) -> dict[str, Any]:
     """Return the results of a run for the JSON output."""
-    summary = entry.summary
+    summary, searched = entry.summary, entry.timeline.searched_changes()
     return {
         "schema": SCHEMA,
         **summary.to_dict(),
@@ -182,6 +192,7 @@ def run_record(entry: ReportEntry, model: Any) -> dict[str, Any]:
         "parameters": model.get_params() if hasattr(model, "get_params") else {},
         "seconds_per_step": summary.seconds / summary.n_rows,
         "changes": [asdict(change) for change in entry.timeline.changes()],
+        "change_search": None if searched is None else searched.to_dict(),
         "finished": entry.finished,
         "command": command(),
         "versions": versions(),

@@ -1,5 +1,7 @@
 """Prequential evaluation: predict each row, record it, then learn its label."""
 
+from driftline.evaluation.change_scores import ShiftKind
+from driftline.evaluation.change_sizes import SearchedChanges
 from driftline.evaluation.changes import Change, Shift
 from driftline.evaluation.class_figures import ClassFigures, Confusion
 from driftline.evaluation.comparison import Comparison, compare
@@ -20,7 +22,9 @@ __all__ = [
     "Confusion",
     "Evaluation",
     "ScaleChoice",
+    "SearchedChanges",
     "Shift",
+    "ShiftKind",
     "Summary",
     "TimeDelay",
     "Timeline",

@@ -1,39 +1,49 @@
-"""Search for the rows at which a stream changed, and for the columns of the classes that moved."""
+"""Search for the rows at which a stream changed, and for what changed there."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
-from driftline.evaluation.window_stats import ColumnTotals, WindowStats, padded
+from driftline.evaluation.change_scores import ShiftKind, scores_of
+from driftline.evaluation.change_series import MIN_BATCHES, ChangeSeries, comparison_lengths
+from driftline.evaluation.change_sizes import SearchedChanges, searched_changes
+from driftline.evaluation.shifted_values import ShiftedValues
+from driftline.evaluation.value_counts import ValueCounts
+from driftline.evaluation.window_stats import WindowStats
 from driftline.types import Flags, Matrix, Vector
 
 FALSE_ALARM_PROBABILITY = 0.01
-"""Probability of finding a change in a stream of independent rows that does not change."""
-MIN_VALUES = 8
-"""Number of values from which on a mean is compared."""
+"""Probability of finding a change in a stream that does not change."""
+MAX_ROUNDS = 3
+"""Number of times that the search is repeated after changes were found."""
 MAX_SHIFTS = 5
 """Number of shifts that are listed with a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A mean that differs before and after a change.
+    """What differs before and after a change.
 
     Attributes
     ----------
+    kind : ShiftKind
+        What was compared: "location", "spread", "share", "missing" or "class share".
     feature
         Name of the column; None for the share of a class among all rows.
     label
-        The class.
+        The class; None for missing values.
     before, after
-        The mean of the column in the class, in the units of the column, or the share.
+        Location: the median of the column in the class. Spread: its interquartile range. Both are interpolated from
+        counts of values. Otherwise the share, between 0 and 1.
     z
-        The difference in standard errors.
+        The difference in standard errors; negative if the value fell.
     """
 
+    kind: ShiftKind
     feature: str | None
     label: Any
     before: float
@@ -48,9 +58,11 @@ class Change:
     Attributes
     ----------
     row
-        The first row after the change, accurate to one window of the timeline.
+        The first row after the change, accurate to one window of the timeline if the change is sharp and large.
     time
         Time of the row before it; NaN if the stream has no times.
+    found_at
+        Number of rows that were known when it was found.
     n_rows
         Largest number of rows that were compared on each side.
     strength
@@ -63,6 +75,7 @@ class Change:
 
     row: int
     time: float
+    found_at: int
     n_rows: int
     strength: float
     error_before: float
@@ -75,12 +88,18 @@ class ChangeSearch(NamedTuple):
 
     changes: list[Change]
     """The strongest first."""
-    column_strengths: Vector
-    """Largest shift of each column, class by class, in standard errors."""
+    column_strengths: Matrix
+    """(n_classes, n_columns): largest shift of the location of each column in each class, in standard errors."""
+    searched: SearchedChanges | None
+    """What was compared; None if the stream was too short."""
 
 
 def search_changes(
-    windows: Sequence[WindowStats], classes: Sequence[Any], names: Sequence[str], columns: ColumnTotals
+    windows: Sequence[WindowStats],
+    values: ValueCounts,
+    classes: Sequence[Any],
+    names: Sequence[str],
+    probability: float = FALSE_ALARM_PROBABILITY,
 ) -> ChangeSearch:
     """Search for changes between the windows of a timeline; `Timeline.changes` describes how.
 
@@ -88,168 +107,140 @@ def search_changes(
     ----------
     windows : sequence of WindowStats
         The windows, in order.
+    values : ValueCounts
+        The values of the columns in these windows.
     classes, names : sequence
-        The labels, and the names of the columns that are summed in the windows.
-    columns : ColumnTotals
-        Figures of these columns over all rows.
+        The labels, and the names of the columns that are counted.
+    probability : float, default=0.01
+        Probability of finding a change in a stream that does not change.
 
     Returns
     -------
     ChangeSearch
-        All changes that were found, and how strongly each column moved.
+        All changes that were found, how strongly each column moved, and what was compared.
     """
-    if not windows:
-        return ChangeSearch([], np.zeros(0))
-    series = _WindowSeries.of(windows, classes, names, columns)
-    positions: list[int] = []  # numbers of windows before the changes
-    strengths = np.zeros(series.deviations.size)
-    for length in series.lengths:
-        shifts = np.abs(series.compare(length))
-        strengths = np.maximum(strengths, shifts.max(axis=0, initial=0.0))
-        strongest = shifts.max(axis=1, initial=0.0)
-        for t in (length + np.argsort(-strongest, kind="stable")).tolist():
-            if strongest[t - length] > series.threshold and all(abs(t - other) >= length for other in positions):
-                positions.append(t)
-    changes = [series.change(t, series.best_length(t, positions)) for t in positions]
+    strengths = np.zeros((len(classes), len(names)))
+    if len(windows) < MIN_BATCHES:
+        return ChangeSearch([], strengths, None)
+    search = _Search(windows, values.completed(), classes, names, probability)
+    positions = search.positions()
+    lengths = {t: search.best_length(t, positions) for t in positions}
+    changes = [search.change(t, length) for t, length in lengths.items() if search.ratios[length][t - length] > 1.0]
     changes.sort(key=lambda change: -change.strength)
-    return ChangeSearch(changes, strengths[: len(classes) * len(names)])
+    return ChangeSearch(changes, search.column_strengths, searched_changes(search.series, windows, probability))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _WindowSeries:
-    """The means that are compared, as cumulative sums over windows.
+class _Search:
+    """The comparison of all scores at all places.
 
-    A cell is a column of a class, or the share of a class: first all columns of the first class, and so on, then the
-    shares.
+    `ratios` has for each length the largest ratio of any score to its critical value, by place.
     """
 
-    windows: Sequence[WindowStats]
-    classes: Sequence[Any]
-    names: Sequence[str]
-    origin: Vector
-    sums: Matrix
-    """(n_windows + 1, n_cells): sum of the cell over the first windows."""
-    counts: Matrix
-    """(n_windows + 1, n_cells): number of values in that sum."""
-    deviations: Vector
-    """(n_cells,): standard deviation of a single value, estimated from neighbouring windows."""
-    largest: Vector
-    """(n_cells,): largest distance of a single value from the mean."""
-    ends: Vector
-    """(n_windows + 1,): number of rows in the first windows."""
-    mistakes: Vector
-    """(n_windows + 1,): number of wrong predictions in the first windows."""
+    def __init__(
+        self,
+        windows: Sequence[WindowStats],
+        values: ValueCounts,
+        classes: Sequence[Any],
+        names: Sequence[str],
+        probability: float,
+    ) -> None:
+        self.windows, self.values, self.classes, self.names = windows, values, classes, names
+        self.is_binary: Flags = values.is_binary()
+        self.lengths = comparison_lengths(len(windows))
+        parts = list(scores_of(windows, values, len(classes), self.is_binary))
+        n_comparisons = sum(len(part.kinds) for part in parts) * len(windows) * len(self.lengths)
+        self.series = [ChangeSeries(part, probability / (2 * n_comparisons)) for part in parts]
+        self.threshold = float(norm.isf(probability / (2 * n_comparisons)))
+        self.ends = np.concatenate([[0], np.cumsum([window.n_rows for window in windows])])
+        self.mistakes = np.concatenate([[0.0], np.cumsum([window.mistakes for window in windows])])
+        self._compare_all()
 
-    @classmethod
-    def of(
-        cls, windows: Sequence[WindowStats], classes: Sequence[Any], names: Sequence[str], columns: ColumnTotals
-    ) -> "_WindowSeries":
-        c = len(classes)
-        shares = np.array([padded(window.class_counts, c) for window in windows])
-        rows = np.repeat(shares.sum(axis=1, keepdims=True), c, axis=1)
-        sums = np.array([padded(window.column_sums, c).ravel() for window in windows])
-        known = np.array([padded(window.column_counts, c).ravel() for window in windows])
-        cells, counts = np.concatenate([sums, shares], axis=1), np.concatenate([known, rows], axis=1)
-        return cls(
-            windows,
-            classes,
-            names,
-            columns.origin,
-            sums=_cumulative(cells),
-            counts=_cumulative(counts),
-            deviations=_deviations(cells, counts),
-            largest=np.concatenate([2.0 * columns.largest.ravel(), np.ones(c)]),
-            ends=_cumulative(np.array([window.n_rows for window in windows])),
-            mistakes=_cumulative(np.array([window.mistakes for window in windows])),
-        )
+    def _compare_all(self) -> None:
+        self.column_strengths = np.zeros((len(self.classes), len(self.names)))
+        self.ratios = {length: self._compare(length) for length in self.lengths}
 
-    @property
-    def lengths(self) -> list[int]:
-        """Numbers of windows over which means are compared."""
-        n = len(self.windows)
-        return [2**k for k in range(n.bit_length()) if 2 ** (k + 1) <= n]
+    def _compare(self, length: int) -> Vector:
+        places = np.arange(length, len(self.windows) - length + 1)
+        largest = np.zeros(len(places))
+        for series in self.series:
+            z, ratios = series.compare(places, length)
+            largest = np.maximum(largest, ratios.max(axis=1, initial=0.0))
+            scores, strongest = series.scores, np.abs(z).max(axis=0, initial=0.0)
+            for kind in (ShiftKind.LOCATION, ShiftKind.SHARE):
+                cells = np.array([each is kind for each in scores.kinds], bool)
+                np.maximum.at(self.column_strengths, (scores.classes[cells], scores.columns[cells]), strongest[cells])
+        return largest
+
+    def positions(self) -> list[int]:
+        """Return the numbers of windows before the changes.
+
+        Once some are found, they no longer count for the variance, and the search is repeated for others.
+        """
+        positions: list[int] = []
+        for _ in range(MAX_ROUNDS):
+            found = sorted(self._positions())
+            if found == positions:
+                break
+            positions = found
+            self.series = [replace(series, changes=found) for series in self.series]
+            self._compare_all()
+        return positions
+
+    def _positions(self) -> list[int]:
+        """Return the numbers of windows before the changes, given the present variance.
+
+        Short comparisons come first, so that each change is found at its place and long comparisons do not span it.
+        """
+        found: list[int] = []
+        for length in self.lengths:
+            ratios = self.ratios[length]
+            for t in (length + np.argsort(-ratios, kind="stable")).tolist():
+                if ratios[t - length] <= 1.0:
+                    break
+                if all(abs(t - other) > length for other in found):
+                    found.append(t)
+        return found
 
     def best_length(self, t: int, positions: Sequence[int]) -> int:
         """Return the number of windows at which the change at t is clearest and that contain no other change."""
         others = [0, len(self.windows), *(other for other in positions if other != t)]
         nearest = min(abs(t - other) for other in others)
         within = [length for length in self.lengths if length <= nearest]
-        return max(within, key=lambda length: float(np.abs(self._shifts(t, length)).max()))
-
-    @property
-    def threshold(self) -> float:
-        """Standard errors from which on a shift counts, corrected for the number of comparisons."""
-        n_comparisons = max(self.deviations.size * len(self.windows) * len(self.lengths), 1)
-        return float(norm.isf(FALSE_ALARM_PROBABILITY / (2 * n_comparisons)))
-
-    def means(self, first: Any, end: Any) -> tuple[Matrix, Matrix]:
-        """Return the means of the cells over the windows from `first` to before `end`, and their numbers of values."""
-        counts = self.counts[end] - self.counts[first]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.sums[end] - self.sums[first]) / counts, counts
-
-    def compare(self, length: int) -> Matrix:
-        """Return the shift of each cell between any `length` windows and the next `length`, in standard errors."""
-        return self._shifts(np.arange(length, len(self.windows) - length + 1), length)
-
-    def _shifts(self, t: Any, length: int) -> Matrix:
-        """Return the shifts at the end of the first t windows, in standard errors; 0 where values are too few.
-
-        The standard error has an allowance for the largest values, by Bernstein's inequality: the mean of rare events,
-        or of values with heavy tails, is less accurate than that of normal values.
-        """
-        before, n_before = self.means(t - length, t)
-        after, n_after = self.means(t, t + length)
-        shift = after - before
-        with np.errstate(invalid="ignore", divide="ignore"):
-            variance = self.deviations**2 * (1.0 / n_before + 1.0 / n_after)
-            weight = self.largest / np.minimum(n_before, n_after)  # of a single value, in the mean
-            z = shift / np.sqrt(variance + weight * np.abs(shift) / 3.0)
-        enough: Flags = (n_before >= MIN_VALUES) & (n_after >= MIN_VALUES) & np.isfinite(z)
-        return np.where(enough, z, 0.0)
+        return max(within, key=lambda length: float(self.ratios[length][t - length]))
 
     def change(self, t: int, length: int) -> Change:
         """Return the change at the end of the first t windows, compared over `length` windows on each side."""
-        z = self._shifts(t, length)
-        largest = np.argsort(-np.abs(z), kind="stable")[:MAX_SHIFTS]
-        before, after = (self.means(t - length, t)[0], self.means(t, t + length)[0])
+        shifts = self._shifts(t, length)
         n_before, n_after = np.diff(self.ends[[t - length, t, t + length]])
         mistakes_before, mistakes_after = np.diff(self.mistakes[[t - length, t, t + length]])
         return Change(
             row=int(self.ends[t]),
             time=self.windows[t - 1].end_time,
+            found_at=int(self.ends[-1]),
             n_rows=int(max(n_before, n_after)),
-            strength=float(np.abs(z[largest[0]])),
+            strength=abs(shifts[0].z),
             error_before=float(mistakes_before / n_before),
             error_after=float(mistakes_after / n_after),
-            shifts=tuple(self._shift(int(cell), before, after, z) for cell in largest if abs(z[cell]) > self.threshold),
+            shifts=tuple(shifts),
         )
 
-    def _shift(self, cell: int, before: Vector, after: Vector, z: Vector) -> Shift:
-        d = len(self.names)
-        n_column_cells = d * len(self.classes)
-        if cell >= n_column_cells:
-            label, feature, origin = self.classes[cell - n_column_cells], None, 0.0
-        else:
-            label, feature, origin = self.classes[cell // d], self.names[cell % d], float(self.origin[cell % d])
-        return Shift(feature, label, origin + float(before[cell]), origin + float(after[cell]), float(z[cell]))
+    def _shifts(self, t: int, length: int) -> list[Shift]:
+        """Return the largest significant shifts: of each column in each class only that of location or of spread."""
+        shifted = ShiftedValues(self.windows, self.values, t, length)
+        largest: dict[tuple[bool, int, int], tuple[float, float, ShiftKind]] = {}
+        for series in self.series:
+            z, ratios = (each[0] for each in series.compare(np.array([t]), length))
+            scores = series.scores
+            for cell in np.flatnonzero(ratios > 1.0).tolist():
+                kind, c, j = scores.kinds[cell], int(scores.classes[cell]), int(scores.columns[cell])
+                place = (kind is ShiftKind.MISSING, c, j)
+                largest[place] = max(largest.get(place, (0.0, 0.0, kind)), (ratios[cell], z[cell], kind))
+        order = sorted(largest, key=lambda place: -largest[place][0])[:MAX_SHIFTS]
+        return [self._shift(shifted, place[1], place[2], *largest[place][1:]) for place in order]
 
-
-def _cumulative(values: Vector) -> Vector:
-    """Return cumulative sums that begin with 0."""
-    return np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0)])
-
-
-def _deviations(sums: Matrix, counts: Matrix) -> Vector:
-    """Return the standard deviation of a single value, from the differences between the means of neighbouring windows.
-
-    Such a difference has the variance σ²(1/n + 1/n'); where the values of a window are correlated, σ is larger.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means, precision = sums / counts, 1.0 / counts
-        scaled = np.diff(means, axis=0) ** 2 / (precision[1:] + precision[:-1])
-    enough = np.isfinite(scaled)
-    total = np.where(enough, scaled, 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        deviations: Vector = np.sqrt(total / enough.sum(axis=0))
-    return deviations
+    def _shift(self, shifted: ShiftedValues, c: int, j: int, z: float, kind: ShiftKind) -> Shift:
+        if kind in (ShiftKind.LOCATION, ShiftKind.SPREAD):
+            kind = shifted.kind(c, j)
+        before, after = shifted.values(kind, c, j)
+        feature, label = None if j < 0 else self.names[j], None if c < 0 else self.classes[c]
+        return Shift(kind, feature, label, before, after, math.copysign(float(z), after - before))

@@ -2,14 +2,16 @@
 
 import hashlib
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.evaluation.change_watch import LOOK_ROWS, ChangeWatch
+from driftline.evaluation.changes import Change
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.cost_record import CostRecord
 from driftline.evaluation.delay import LabelSchedule, PendingLabels
@@ -40,6 +42,7 @@ class EvaluationState:
     baselines: LabelBaselines
     comparison: BaselineComparison
     costs: CostRecord | None = None
+    change_watch: ChangeWatch = field(default_factory=ChangeWatch)
     n_skipped: int = 0
     last_row_digest: str = ""
     """Digest of the last row and its label, by which a changed stream is noticed when the run is resumed."""
@@ -65,6 +68,8 @@ class EvaluationRun:
         Folder for records and checkpoints; None to write none.
     about : dict
         Description of the run.
+    on_change : callable, optional
+        Called with each change when it is found.
     """
 
     def __init__(
@@ -74,12 +79,14 @@ class EvaluationRun:
         schedule: LabelSchedule | None,
         folder: Path | None,
         about: dict[str, Any],
+        on_change: Callable[[Change], object] | None = None,
     ) -> None:
         self._state = state
         self._classifier = classifier
         self._schedule = schedule
         self._folder = folder
         self._about = about
+        self._on_change = on_change
         self._records = None if folder is None else RecordWriter(folder / "records", about, state.n_rows)
         self._length = SliceLength()
         self._timer = SaveTimer()
@@ -100,6 +107,7 @@ class EvaluationRun:
                     if rows is None:
                         return True
                     self._evaluate_rows(rows, stream)
+                    self._report_changes()
                     now = time.perf_counter()
                     state.totals.seconds += now - last
                     last = now
@@ -172,6 +180,11 @@ class EvaluationRun:
         self._state.last_row_digest = digest_of(rows, n - 1)
         self._is_consistent = True
         self._length.update(n, time.perf_counter() - start)
+
+    def _report_changes(self) -> None:
+        if self._on_change is not None and self._state.n_rows % LOOK_ROWS == 0:
+            for change in self._state.change_watch.new_changes(self._state.timeline):
+                self._on_change(change)
 
     def _with_prompt_labels(self, rows: Block) -> tuple[Predictions, StatedRows, Matrix | None]:
         """Predict each row, say how far that can be trusted, and learn its label; the last is what each row cost."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
@@ -15,6 +15,7 @@ import numpy as np
 
 from driftline import __version__
 from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.evaluation.changes import Change
 from driftline.evaluation.class_figures import class_summary
 from driftline.evaluation.clock import Clock
 from driftline.evaluation.cost_record import CostRecord
@@ -54,6 +55,7 @@ def evaluate(
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    on_change: Callable[[Change], object] | None = None,
 ) -> Evaluation:
     """Run a classifier over a stream: predict each row, record the prediction, and learn the label when it arrives.
 
@@ -102,6 +104,14 @@ def evaluate(
     resume : bool, default=False
         Whether to resume the run in that folder, if there is one, with the saved classifier rather than `model`. The
         records are then the same as those of an uninterrupted run. The state is a pickle: resume only your own runs.
+    on_change : callable, optional
+        Called with a `Change` when one is found during the run. ``change.row`` is the row at which the stream changed,
+        and ``change.found_at`` the number of rows that had been seen then. The stream is searched after 500 rows, then
+        every 500 rows, and when a sixteenth of the rows are new if that is more (later with more than 256 columns of
+        classes). The k-th search finds a change in a stream that does not change with a probability of at most
+        1 %/(k(k + 1)), so that all searches together do so with at most 1 %. `Timeline.changes` searches once more at
+        the end, with all rows: it can find more changes and more accurate rows, and drops those that are
+        no larger than differences that came later.
 
     Returns
     -------
@@ -155,7 +165,7 @@ def evaluate(
             BaselineComparison(len(stream.columns)),
             cost_record,
         )
-        run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about)
+        run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about, on_change)
         finished = run.process(stream, limit, bar)
         if state.n_rows == 0 and not finished:
             raise KeyboardInterrupt

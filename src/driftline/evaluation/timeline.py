@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from driftline.evaluation.changes import Change, ChangeSearch, search_changes
+from driftline.evaluation.change_sizes import SearchedChanges
+from driftline.evaluation.changes import FALSE_ALARM_PROBABILITY, Change, ChangeSearch, search_changes
 from driftline.evaluation.class_counts import ClassCounter, ClassCounts
 from driftline.evaluation.guarantee_record import StatedRows
 from driftline.evaluation.metrics import Measured, metric_named, positive_label
 from driftline.evaluation.summary import counted_bounds, differ
+from driftline.evaluation.value_counts import ValueCounts
 from driftline.evaluation.window_stats import SUMS, ColumnTotals, WindowStats, merge_windows, padded
 from driftline.guarantees import Alarm
 from driftline.types import Block, LabelArray, Labels, Matrix, Predictions, Vector
@@ -31,7 +33,7 @@ class Timeline:
     """An evaluation over time, as `evaluate` returns it.
 
     Windows are 16 rows long at first. Whenever there are 512, they are merged in pairs and windows are twice as long
-    from then on. The memory is therefore limited: usually some ten megabytes, and at most 90 MB with many columns and
+    from then on. The memory is therefore limited: usually some ten megabytes, and at most 300 MB with many columns and
     classes.
 
     Parameters
@@ -80,6 +82,7 @@ class Timeline:
         self.calibration_bins: Matrix = np.zeros((3, N_BINS))
         self._column_totals = ColumnTotals(len(self.columns))
         self._class_counter = ClassCounter()
+        self._value_counts = ValueCounts(len(self.columns), MAX_COLUMN_SUMS)
         self._windows: list[WindowStats] = []
         self._search: ChangeSearch | None = None
 
@@ -127,6 +130,9 @@ class Timeline:
         while done < len(places):
             n, n_windows = self._next_rows(len(places) - done)
             part = slice(done, done + n)
+            if self.has_columns:
+                first_window = self.n_rows // self.window_length
+                self._value_counts.add(block.rows[part], places[part], first_window, n_windows)
             counts = by_class.counts(part, n_windows)
             self._append(self._sum(block.part(part), places[part], figures[part], counts))
             done += n
@@ -140,6 +146,7 @@ class Timeline:
         if self.has_columns and len(self.classes) * len(self.columns) > MAX_COLUMN_SUMS:
             self.has_columns = False
             self._windows = [window.without_columns() for window in self._windows]
+            self._value_counts = ValueCounts(0, 0)
         return places
 
     def _fill_bins(self, expected: Vector, bounds: Vector) -> None:
@@ -195,6 +202,7 @@ class Timeline:
         self.n_rows += sum(window.n_rows for window in windows)
         if len(self._windows) == MAX_WINDOWS and self.n_rows % self.window_length == 0:
             self._windows = merge_windows(self._windows, 2)
+            self._value_counts.merge_windows()
             self.window_length *= 2
 
     def windows(self, most: int = MAX_WINDOWS) -> list[WindowStats]:
@@ -343,12 +351,18 @@ class Timeline:
     def changes(self, most: int = 5) -> list[Change]:
         """Return the rows at which the stream changed most. They are searched for once, at the first call.
 
-        For each column of each class, and for the share of each class, the mean over some windows before a row is
-        compared with the mean over as many windows after it, for 1, 2, 4, … windows. The standard error of a mean is
-        estimated from the differences between neighbouring windows, to which single or slow changes add little. A
-        change is reported if its largest shift would appear by chance in one of a hundred streams of independent rows.
-        A slow swing, such as the seasons, and a random walk are changes too. Short comparisons come first, so that
-        each change is found at its row and long comparisons do not span it.
+        Compared are, before and after a row: the location and the spread of each column in each class, by the ranks of
+        its values (of a column of zeros and ones, the share of ones); the share of missing values of each column; and
+        the share of each class. Mean scores are compared over 1, 2, 4, … windows on both sides of each window's end.
+        Their standard errors are estimated from differences between neighbouring batches of 1, 2, 4, … windows, up to
+        the length compared or an eighth of the stream, and the largest counts. Neighbouring rows may therefore be
+        correlated. Swings that keep returning, such as seasons, make all differences large, so that they do not count
+        as changes; but switches that are sharp, few (up to about a dozen) and far apart do. The largest differences are
+        left out of the estimate, so that changes do not hide themselves.
+
+        A change is reported if it would appear by chance in one of a hundred streams that do not change. Short
+        comparisons come first, so that each change is found at its row and long comparisons do not span it. A stream
+        needs 8 windows, which are 128 rows.
 
         Parameters
         ----------
@@ -374,7 +388,7 @@ class Timeline:
         return sorted(self._searched().changes[:most], key=lambda change: change.row)
 
     def moving_columns(self, most: int) -> list[tuple[int, int]]:
-        """Return the columns of classes whose means moved most.
+        """Return the columns of classes whose location moved most.
 
         Parameters
         ----------
@@ -386,13 +400,40 @@ class Timeline:
         list of (int, int)
             Positions in `classes` and in `columns`, the strongest first.
         """
-        strengths = self._searched().column_strengths
+        strengths = self._searched().column_strengths.ravel()
         order: list[int] = np.argsort(-strengths, kind="stable")[:most].tolist()
         return [divmod(cell, len(self.columns)) for cell in order if strengths[cell] > 0.0]
 
+    def searched_changes(self) -> SearchedChanges | None:
+        """Return what the search for changes compared, and how large a change it would have found.
+
+        Returns
+        -------
+        SearchedChanges or None
+            None if the stream is too short.
+        """
+        return self._searched().searched
+
+    def search_now(self, probability: float) -> list[Change]:
+        """Search for changes in the rows so far.
+
+        Parameters
+        ----------
+        probability : float
+            Probability of finding a change in a stream that does not change.
+
+        Returns
+        -------
+        list of Change
+            The strongest first.
+        """
+        return self._search_with(probability).changes
+
     def _searched(self) -> ChangeSearch:
         if self._search is None:
-            columns = self._column_totals if self.has_columns else ColumnTotals(0)
-            names = self.columns if self.has_columns else ()
-            self._search = search_changes(self._windows, self.classes, names, columns)
+            self._search = self._search_with(FALSE_ALARM_PROBABILITY)
         return self._search
+
+    def _search_with(self, probability: float) -> ChangeSearch:
+        names = self.columns if self.has_columns else ()
+        return search_changes(self._windows, self._value_counts, self.classes, names, probability)

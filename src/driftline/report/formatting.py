@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from driftline.evaluation import Shift, Summary
+from driftline.evaluation import Change, Shift, ShiftKind, Summary
 from driftline.utils.terminal import visible
 
 
@@ -58,15 +58,15 @@ def format_count(n: float, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == '1' else plural or noun + 's'}"
 
 
-def join_words(words: Sequence[str]) -> str:
-    """Return words joined by commas and "and".
+def join_words(words: Sequence[str], last: str = "and") -> str:
+    """Return words joined by commas, and by "and" or another word before the last.
 
     Examples
     --------
     >>> join_words(["a"]), join_words(["a", "b"]), join_words(["a", "b", "c"])
     ('a', 'a and b', 'a, b and c')
     """
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def visible_text(value: Any) -> str:
@@ -110,16 +110,58 @@ def format_pair(first: float, second: float) -> tuple[str, str]:
     return f"{first:,.{decimals}f}", f"{second:,.{decimals}f}"
 
 
+def shift_name(shift: Shift) -> str:
+    """Return what a shift is of, in words.
+
+    Examples
+    --------
+    >>> shift_name(Shift(ShiftKind.LOCATION, "heat", "spam", 1.0, 2.0, 9.0))
+    'median of heat in class spam'
+    """
+    feature, label = visible_text(shift.feature), visible_text(shift.label)
+    return {
+        ShiftKind.LOCATION: f"median of {feature} in class {label}",
+        ShiftKind.SPREAD: f"interquartile range of {feature} in class {label}",
+        ShiftKind.SHARE: f"share of {feature} in class {label}",
+        ShiftKind.MISSING: f"share of missing values of {feature}",
+        ShiftKind.CLASS_SHARE: f"share of class {label}",
+    }[shift.kind]
+
+
+def shift_values(shift: Shift) -> tuple[str, str]:
+    """Return the values before and after a shift: shares in percent, others with enough digits to differ.
+
+    Examples
+    --------
+    >>> shift_values(Shift(ShiftKind.MISSING, "heat", None, 0.0, 0.9, 20.0))
+    ('0.0%', '90.0%')
+    """
+    if shift.kind in (ShiftKind.LOCATION, ShiftKind.SPREAD):
+        return format_pair(shift.before, shift.after)
+    return format_percent(shift.before), format_percent(shift.after)
+
+
 def format_shift(shift: Shift) -> str:
     """Return what shifted, and its values before and after.
 
     Examples
     --------
-    >>> format_shift(Shift("heat", "spam", 10.0952, 15.8517, 17.0)), format_shift(Shift(None, "spam", 0.1, 0.2, 5.0))
-    ('heat in class spam: 10.1 → 15.9', 'share of class spam: 10.0% → 20.0%')
+    >>> format_shift(Shift(ShiftKind.LOCATION, "heat", "spam", 10.0952, 15.8517, 17.0))
+    'median of heat in class spam: 10.1 → 15.9'
     """
-    label = visible_text(shift.label)
-    if shift.feature is None:
-        return f"share of class {label}: {format_percent(shift.before)} → {format_percent(shift.after)}"
-    before, after = format_pair(shift.before, shift.after)
-    return f"{visible_text(shift.feature)} in class {label}: {before} → {after}"
+    before, after = shift_values(shift)
+    return f"{shift_name(shift)}: {before} → {after}"
+
+
+def format_change(change: Change) -> str:
+    """Return a change that was found during a run as a line of text.
+
+    Examples
+    --------
+    >>> shift = Shift(ShiftKind.LOCATION, "amount", "fraud", 247.0, 8.0, -9.0)
+    >>> format_change(Change(4_200, float("nan"), 4_600, 400, 9.0, 0.1, 0.2, (shift,)))
+    'change near row 4,200 (found at row 4,600): median of amount in class fraud 247 → 8'
+    """
+    shift = change.shifts[0]
+    before, after = shift_values(shift)
+    return f"change near row {change.row:,} (found at row {change.found_at:,}): {shift_name(shift)} {before} → {after}"

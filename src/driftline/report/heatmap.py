@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftline.evaluation import Timeline, WindowStats
-from driftline.evaluation.changes import MIN_VALUES
+from driftline.evaluation.change_series import MIN_VALUES
 from driftline.report.chart_elements import (
     Chart,
     Json,

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from driftline.evaluation.changes import MIN_VALUES
+from driftline.evaluation.change_series import MIN_VALUES
 from driftline.evaluation.summary_table import format_level
 from driftline.report.analysis import Analysis, ReportEntry
+from driftline.report.change_text import no_change_sentences
 from driftline.report.chart_elements import Chart, chart_windows, point_text
 from driftline.report.charts import calibration_chart, class_chart, comparison_chart, mistakes_chart
 from driftline.report.error_chart import bound_lines, error_chart
@@ -174,12 +175,14 @@ def _drift(entry: ReportEntry) -> Section:
 def _changes(analysis: Analysis) -> Section:
     title = "Changes in the stream"
     if not analysis.changes:
-        return Section("changes", title, "No significant change was detected.")
+        return Section("changes", title, " ".join(no_change_sentences(analysis.first.timeline.searched_changes())))
     caption = "When the stream changed, and what differed before and after."
     details = (
-        "The mean of each feature in each class, and the share of each class, before and after each change. Strength: "
-        "the largest difference, in standard errors. In a stream of independent rows that does not change, a change is "
-        "reported with a probability of at most 1%. Slow swings, such as seasons, also count as changes."
+        "Compared are the level and the spread of each feature in each class, by ranks; the share of missing values of "
+        "each feature; and the share of each class. The table has what differs most before and after each change; "
+        "medians and interquartile ranges are interpolated from counts. Strength: the largest difference, in "
+        "standard errors, which allow for rows that depend on earlier ones. In a stream that does not change, a change "
+        "is reported with a probability of about 1%. Smooth swings that keep returning, such as seasons, do not count."
     )
     return Section("changes", title, caption, details, table="changes_table.html.j2")
 

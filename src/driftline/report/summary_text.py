@@ -6,12 +6,14 @@ from driftline.evaluation import Change, Comparison, Shift, Summary
 from driftline.evaluation.cost_text import cost_sentences
 from driftline.evaluation.summary_table import label_hint
 from driftline.report.analysis import Analysis, ReportEntry, analyse
+from driftline.report.change_text import no_change_sentences
 from driftline.report.formatting import (
     format_count,
-    format_pair,
     format_percent,
     format_points,
     join_words,
+    shift_name,
+    shift_values,
     visible_text,
 )
 from driftline.report.guarantee_text import guarantee_sentences
@@ -73,7 +75,7 @@ def analysis_sentences(analysis: Analysis) -> list[str]:
         *cost_sentences(first.summary, visible_text(first.name)),
         *guarantee_sentences(first.summary),
         *_bound_sentences(first),
-        _change_sentence(analysis.changes, has_columns=first.timeline.has_columns),
+        *_change_sentences(analysis),
     ]
     if len(analysis.entries) > 1:
         sentences.append(_ranking_sentence(analysis))
@@ -149,10 +151,15 @@ def _window_text(entry: ReportEntry) -> str:
     return f"the bound was exceeded in {n_above:,} of {n_windows:,} windows of {rows}"
 
 
+def _change_sentences(analysis: Analysis) -> list[str]:
+    timeline = analysis.first.timeline
+    if not analysis.changes:
+        return no_change_sentences(timeline.searched_changes())
+    return [_change_sentence(analysis.changes, has_columns=timeline.has_columns)]
+
+
 def _change_sentence(changes: Sequence[Change], *, has_columns: bool) -> str:
     scope = "" if has_columns else " (only class shares were tracked, because there are too many columns)"
-    if not changes:
-        return f"No significant change was detected in the stream{scope}."
     largest = max(changes, key=lambda change: change.strength)
     what = f", when {_shift_text(largest.shifts[0])}" if largest.shifts else ""
     if len(changes) == 1:
@@ -165,11 +172,8 @@ def _change_sentence(changes: Sequence[Change], *, has_columns: bool) -> str:
 
 
 def _shift_text(shift: Shift) -> str:
-    label = visible_text(shift.label)
-    if shift.feature is None:
-        return f"the share of class {label} went from {format_percent(shift.before)} to {format_percent(shift.after)}"
-    before, after = format_pair(shift.before, shift.after)
-    return f"the mean of {visible_text(shift.feature)} in class {label} went from {before} to {after}"
+    before, after = shift_values(shift)
+    return f"the {shift_name(shift)} went from {before} to {after}"
 
 
 def _leading_shifts(changes: Sequence[Change]) -> str:
