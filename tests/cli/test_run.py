@@ -392,15 +392,15 @@ def test_label_memory_needs_a_classifier_that_has_it(folder, command):
 
 def test_a_change_is_reported_when_it_is_found(tmp_path, monkeypatch, command):
     rng = np.random.default_rng(0)
-    amounts = np.where(np.arange(3_000) < 1_500, 247.0, 8.0) * rng.lognormal(0.0, 0.5, 3_000)
+    amounts = np.where(np.arange(6_000) < 3_500, 247.0, 8.0) * rng.lognormal(0.0, 0.5, 6_000)
     lines = [
-        f"{amount:.3f},{label}" for amount, label in zip(amounts, rng.choice(["fraud", "fine"], 3_000), strict=True)
+        f"{amount:.3f},{label}" for amount, label in zip(amounts, rng.choice(["fraud", "fine"], 6_000), strict=True)
     ]
     (tmp_path / "sales.csv").write_text("\n".join(["amount,kind", *lines]))
     monkeypatch.chdir(tmp_path)
     loud = command("run", "sales.csv", "--label", "kind", "--model", "majority")
     assert re.search(
-        r"change near row 1,\d+ \(found at row 2,000\): median of amount in class (fraud|fine) 2\d\d → \d", loud.err
+        r"change near row 3,\d+ \(found at row 4,\d00\): median of amount in class (fraud|fine) 2\d\d → \d", loud.err
     )
     quiet = command("run", "sales.csv", "--label", "kind", "--model", "majority", "--quiet")
     assert "change near" not in quiet.err

@@ -21,6 +21,8 @@ MIN_BATCH_VALUES = 4
 TRIMMED_SHARE, MAX_TRIMMED = 0.4, 24
 """The largest squared differences between batches are left out: at most this share, and at most this number.
 Each sharp change makes about two of them large, as batches begin at two places each."""
+LONGER = 1
+"""The variance is estimated from batches of up to 2 to this power times as many windows as are compared."""
 LIGHT_TAILS = 1.9
 """Scores within so many standard deviations have means that are normal enough; this is true of ranks."""
 MIN_VARIANCE_SHARE = 1.0 / 16.0
@@ -70,8 +72,8 @@ class ChangeSeries:
     def variances(self) -> dict[int, Vector]:
         """By the number of windows compared, n times the variance of the mean of n scores.
 
-        It is the largest of: the variance within windows, and that between batches of as many windows, half as many,
-        and so on. If rows are correlated, or swing slowly, it is larger for longer batches. NaN with too few values.
+        It is the largest of: the variance within windows, and that between batches of up to twice as many windows.
+        If rows are correlated, or swing slowly, it is larger for longer batches. NaN with too few values.
         """
         n_windows = len(self.scores.sums)
         lengths = comparison_lengths(n_windows)
@@ -81,7 +83,7 @@ class ChangeSeries:
             if n_windows // length >= MIN_BATCHES:
                 variance = np.fmax(variance, self._between_batches(length))
             variances[length] = np.where(np.isnan(variance), np.nan, np.fmax(variance, floor))
-        return variances
+        return {length: variances[lengths[min(k + LONGER, len(lengths) - 1)]] for k, length in enumerate(lengths)}
 
     def _between_batches(self, length: int) -> Vector:
         """Return n times the variance of the mean of n scores, from differences between neighbouring batches."""

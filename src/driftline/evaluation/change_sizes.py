@@ -9,11 +9,13 @@ import numpy as np
 from scipy.stats import norm
 
 from driftline.evaluation.change_scores import ShiftKind
-from driftline.evaluation.change_series import MIN_BATCHES, ChangeSeries
+from driftline.evaluation.change_series import ChangeSeries
 from driftline.evaluation.window_stats import WindowStats
 
 POWER = 0.9
 """Probability with which changes of the stated sizes are found."""
+MARGIN = 1.15
+"""The stated sizes are larger by this factor, because a change makes the variance that is estimated larger, too."""
 MAX_SHARE_RISE, MAX_SHIFT, MAX_SPREAD_RATIO = 0.4, 3.0, 5.0
 """Larger sizes are not stated."""
 MIN_PARTS = 16
@@ -92,7 +94,7 @@ def searched_changes(
     SearchedChanges
         Its scope, and the sizes of the changes that it would find.
     """
-    length = 2 ** int(math.log2(len(windows) / MIN_PARTS)) if len(windows) >= MIN_BATCHES else 1
+    length = 2 ** max(int(math.log2(len(windows) / MIN_PARTS)), 0)
     n_rows = length * windows[0].n_rows
     kinds = series[0].scores.kinds
     sizes = {kind: _median_size(series, kind, length) for kind in ShiftKind}
@@ -151,6 +153,6 @@ def _median_size(series: Sequence[ChangeSeries], kind: ShiftKind, length: int) -
         own = 1.0 if kind is ShiftKind.MISSING else 0.0
         allowance = factor * (each.skew_weights[cells] / 3.0 + own) / np.maximum(number, 1.0) / 2.0
         size = allowance + np.sqrt(allowance**2 + factor * variance * 2.0 / np.maximum(number, 1.0))
-        sizes.append(size[np.isfinite(size)])
+        sizes.append(MARGIN * size[np.isfinite(size)])
     found = np.concatenate(sizes)
     return float(np.median(found)) if found.size else None

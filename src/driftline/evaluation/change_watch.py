@@ -8,6 +8,8 @@ from driftline.evaluation.timeline import Timeline
 
 LOOK_ROWS = ALARM_CHECK_ROWS
 """Searches are made at multiples of this number of rows, where an evaluation ends its slices of rows."""
+FIRST_LOOK_ROWS = 4000
+"""The first search is made after so many rows: fewer do not show how correlated rows are, or that they swing."""
 LOOK_GROWTH = 1.0 / 16.0
 """Smallest share of the rows that are new at a search."""
 WIDE_CELLS = 4096
@@ -32,7 +34,7 @@ class ChangeWatch:
     """
 
     n_searches: int = 0
-    next_row: int = LOOK_ROWS
+    next_row: int = FIRST_LOOK_ROWS
     reported: list[Change] = field(default_factory=list)
 
     def new_changes(self, timeline: Timeline) -> list[Change]:
