@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from driftline.evaluation.class_figures import ClassFigures
 from driftline.guarantees import Alarm, AlarmKind
 from driftline.report.analysis import analyse
 from driftline.report.tiles import report_tiles
@@ -41,3 +42,14 @@ def test_changes_and_alarms_are_counted_and_placed():
     assert int(count) > 0
     assert "the strongest after row" in note
     assert tiles(entry(4000, answered=0.5))["Alarms"][0] == "none"
+
+
+def test_the_positive_class_has_its_recall_and_precision():
+    first = entry(900)
+    figures = ClassFigures("spam", 0.8, 0.25, 0.38, 100, 31)
+    summary = replace(first.summary, positive="spam", per_class=(figures,))
+    said = tiles(replace(first, summary=summary))
+    assert said["Recall of spam"] == ("25.0%", "of 100 rows; 80.0% of those predicted so were right")
+    never = replace(figures, precision=None, recall=0.0, predicted=0)
+    said = tiles(replace(first, summary=replace(summary, per_class=(never,))))
+    assert said["Recall of spam"] == ("0.0%", "this class was never predicted")

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from driftline.evaluation import Summary
 from driftline.evaluation.summary_table import format_level
 from driftline.report.analysis import Analysis
-from driftline.report.formatting import format_percent
+from driftline.report.formatting import format_percent, truncate, visible_text
+
+MAX_LABEL_LENGTH = 20
+"""Characters shown of the label of a class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,12 @@ def report_tiles(analysis: Analysis) -> list[Tile]:
     tiles = [_error(summary), _trivial_rule(summary)]
     if summary.answered is not None:
         tiles.append(_answered(summary))
-    return [*tiles, _changes(analysis), *([_alarms(summary)] if summary.answered is not None else [])]
+    return [
+        *tiles,
+        *_positive(summary),
+        _changes(analysis),
+        *([_alarms(summary)] if summary.answered is not None else []),
+    ]
 
 
 def _error(summary: Summary) -> Tile:
@@ -58,6 +66,18 @@ def _answered(summary: Summary) -> Tile:
         return Tile("Answered", share, "of the rows; the others are handed over")
     allowed = "" if isinstance(summary.error_level, dict) else f" ({format_level(summary.error_level)} allowed)"
     return Tile("Answered", share, f"of the rows, {format_percent(summary.answered_error)} wrong{allowed}")
+
+
+def _positive(summary: Summary) -> list[Tile]:
+    """Return the recall of the positive class, with its precision; nothing without one."""
+    if summary.positive is None:
+        return []
+    (figures,) = [each for each in summary.per_class if each.label == summary.positive]
+    label = truncate(visible_text(summary.positive), MAX_LABEL_LENGTH)
+    if figures.precision is None:
+        return [Tile(f"Recall of {label}", format_percent(figures.recall), "this class was never predicted")]
+    note = f"of {figures.support:,} rows; {format_percent(figures.precision)} of those predicted so were right"
+    return [Tile(f"Recall of {label}", format_percent(figures.recall), note)]
 
 
 def _changes(analysis: Analysis) -> Tile:
