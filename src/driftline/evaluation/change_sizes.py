@@ -27,8 +27,8 @@ class SearchedChanges:
     """What a search for changes compared, and how large a change it would find.
 
     The sizes are those that are found with a probability of about 90 % in a typical column or class, the median one,
-    if they last `n_rows` rows and nothing else changes; None if there is nothing of this kind, or if no change of this
-    kind is large enough. They are computed from the same standard errors as the search.
+    if they last ``n_rows`` rows and nothing else changes; None if there is nothing of this kind, or if no change of
+    this kind is large enough. They are computed from the same standard errors as the search.
 
     Attributes
     ----------

@@ -93,8 +93,8 @@ def evaluate(
         What each mistake costs, as in `AMRC`; by default the costs of the model, if it has some. The prediction of each
         row is then the label with the smallest expected cost, for any classifier that gives probabilities: they are
         calibrated by the labels that have arrived, in the same way for all. Mistakes, guarantees and records concern
-        these labels. A model that has costs of its own keeps its labels. `Summary.cost` is what all of them cost, and
-        `Summary.cost_without` what the plain predictions of the classifier would have cost on the same rows.
+        these labels. A model that has costs of its own keeps its labels. ``Summary.cost`` is what all of them cost, and
+        ``Summary.cost_without`` what the plain predictions of the classifier would have cost on the same rows.
     progress : bool, default=True
         Whether to show a progress bar on the standard error, or below the cell of a notebook.
     checkpoint : path-like, optional

@@ -309,7 +309,7 @@ class Timeline:
         Returns
         -------
         Measured
-            What the functions of `driftline.evaluation.metrics` compute their figures from.
+            What the functions of ``driftline.evaluation.metrics`` compute their figures from.
         """
         counter = self._class_counter
         order = [counter.classes[label] for label in dict.fromkeys([*self.classes, *counter.classes])]
