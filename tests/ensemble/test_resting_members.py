@@ -162,6 +162,16 @@ def test_trees_are_grown_less_often_while_all_their_members_rest():
     assert n_grown[0] == n_grown[1] > 1.5 * n_grown[2] > 0
 
 
+def test_a_model_lets_its_trees_grow_at_the_pace_of_their_members():
+    X, y = rule_stream(180)
+    n_grown = []
+    for interval in (1, 8):
+        model = AMRC(**QUICK).partial_fit(X[:128], y[:128])  # members are reviewed after 128 and 192 rows
+        model._learner.spaces[-1]._members.interval[:] = interval
+        n_grown.append(int(model.partial_fit(X[128:], y[128:])._learner.spaces[-1].state()["forest/long/n_grown"][0]))
+    assert n_grown[0] > n_grown[1] > 0
+
+
 def test_without_rest_all_members_learn_at_every_label(never_resting):
     never_resting()
     X, y = rule_stream(400)

@@ -117,6 +117,22 @@ def test_changes_are_reported_while_rows_come_in():
     assert change.found_at % 500 == 0
 
 
+def test_a_column_of_weekdays_is_no_change():
+    X, y, _ = normal_stream(8, 6_000)
+    X[:, 0] = np.arange(6_000) // 24 % 7
+    found = []
+    run = evaluate(create("majority"), ArrayStream(X, y), progress=False, on_change=found.append)
+    assert found == run.timeline.changes() == []
+
+
+def test_correlated_rows_are_hardly_ever_taken_for_a_change_while_there_are_few():
+    found = []
+    for seed in range(1, 7):
+        X, y = WITHOUT_CHANGE["autoregression 0.99"](4_000, np.random.default_rng(seed))
+        evaluate(create("majority"), ArrayStream(X, y), progress=False, on_change=found.append)
+    assert len(found) == 0
+
+
 def test_reports_do_not_depend_on_how_a_run_is_cut(tmp_path):
     pytest.importorskip("pyarrow")
     X, y, _ = normal_stream(7)

@@ -67,5 +67,17 @@ def _figures(verdict: "Verdict") -> str:
     error = format_percent(verdict.baseline_error)
     if verdict.low is None or verdict.high is None:
         return f"{error}; too few rows to tell them apart"
-    low, high = 100 * verdict.low, 100 * verdict.high
-    return f"{error}; difference {100 * verdict.difference:+.1f} points, between {low:+.1f} and {high:+.1f}"
+    difference, low, high = map(_signed_points, (verdict.difference, verdict.low, verdict.high))
+    return f"{error}; difference {difference} points, between {low} and {high}"
+
+
+def _signed_points(difference: float) -> str:
+    """Return a difference of shares in percentage points with its sign, and enough digits to tell it from 0.
+
+    Examples
+    --------
+    >>> _signed_points(-0.0613), _signed_points(-0.0004), _signed_points(0.0)
+    ('-6.1', '-0.04', '+0.0')
+    """
+    points = 100 * difference
+    return f"{points:+.1g}" if 0.0 < abs(points) < 0.05 else f"{points:+.1f}"
