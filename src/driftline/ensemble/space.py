@@ -25,9 +25,9 @@ LARGEST_SINGLE = float(np.finfo(np.float32).max)
 BOUND_WIDTH = 0.3
 """Width λ, in standard errors, of the uncertainty sets for the bounds of members that learn without λ."""
 NEGLIGIBLE_WEIGHT = 0.01
-"""Members of smaller weight learn less often."""
-LONGEST_INTERVAL = 8
-"""A member that has had a negligible weight for long learns at one of so many labels."""
+"""Members of smaller weight rest."""
+RESTING_INTERVAL = 2
+"""A member of negligible weight learns at one of so many labels."""
 N_QUANTILES = 16 * ROWS_PER_STEP
 """Number of quantiles that represent the distribution of ages."""
 
@@ -148,14 +148,14 @@ class Space:
         return not isinstance(self._features, LinearFourierMap)
 
     def review(self, weights: Vector) -> None:
-        """Let members of negligible weight learn less often from now on, and the others at every label.
+        """Let members of negligible weight learn at every second label from now on, and the others at every label.
 
         A member that decides when the memory of another is cut learns as often as that one.
         """
         members = self._members
         is_needed = weights > NEGLIGIBLE_WEIGHT
         is_needed[members.partner[is_needed & (members.partner >= 0)]] = True
-        members.interval[:] = np.where(is_needed, 1, np.minimum(2 * members.interval, LONGEST_INTERVAL))
+        members.interval[:] = np.where(is_needed, 1, RESTING_INTERVAL)
 
     def has_features_of(self, other: "Space") -> bool:
         """Return whether another space has the same feature map, so that features need not be computed twice."""
@@ -274,7 +274,7 @@ def _member_schema(members: Members) -> Schema:
             if name in ("gain", "average_gain", "width", "reach", "age_quantiles", "partner")
         },
         **dict.fromkeys(("mu", "average", "sums", "squares"), stack),
-        "interval": replace(whole_numbers((m,), LONGEST_INTERVAL), low=1, since=3),
+        "interval": replace(whole_numbers((m,), RESTING_INTERVAL), low=1, since=3),
         "mass": ArraySpec((m, 2), low=0.0, high=MOST_COUNTED),
         "n_since_cut": whole_numbers((m,)),
         "partner_lead": ArraySpec((m,), low=0.0, high=CUT_LEAD_MISTAKES),
