@@ -58,7 +58,7 @@ def test_kernels_are_compiled_anew_if_a_kernel_that_they_call_was_edited(package
     call, vectors = package.parent / "outer.py", package / "kernels" / "vectors.py"
     assert run(call) == ["3.0", "4.0", "0", "0"]
     text = vectors.read_text()
-    vectors.write_text(text.replace("total += A[i, j] * B[k, j]", "total += 4.0 * A[i, j] * B[k, j]"))
+    vectors.write_text(text.replace("return sum_of_products(A, i, B, k)", "return 4.0 * sum_of_products(A, i, B, k)"))
     assert run(call) == ["15.0", "8.0", "0", "0"]
     assert run(call) == ["15.0", "8.0", "1", "1"], "what was not edited is not compiled"
     assert (package.parent / "cache").exists() == (cache == "NUMBA_CACHE_DIR")

@@ -190,7 +190,8 @@ def pasted_kernel(function: F) -> F:
 def summing_kernel(function: F) -> F:
     """Compile an inlined kernel whose sums may be taken in any order, so that they use vector instructions.
 
-    Nothing else is relaxed: infinities, NaN and the rounding of each operation stay those of IEEE arithmetic.
+    Nothing else is relaxed: infinities, NaN and the rounding of each operation stay those of IEEE arithmetic. The order
+    differs between processors; where results must not, use `sum_of_products`.
     """
     return _compiled(function, **UNCOUNTED, forceinline=True, fastmath={"reassoc", "nsz"})
 

@@ -42,7 +42,7 @@ def test_an_average_follows_and_tells_its_weighted_size(seed):
     rng = np.random.default_rng(seed)
     average, mu, lam = singles(rng, 2, 3, 4), singles(rng, 2, 3, 4), np.abs(singles(rng, 3, 4))
     expected = 0.75 * average[1].astype(float) + 0.25 * mu[1]
-    size = update_average(average, mu, 1, np.float32(0.25), lam)
+    size = update_average(average, mu, 1, np.float32(0.25), lam, np.empty_like(lam))
     assert np.allclose(average[1], expected, atol=1e-6)
     assert size == pytest.approx(np.sum(lam * np.abs(expected)), rel=1e-5)
 
@@ -51,6 +51,6 @@ def test_what_decays_never_becomes_subnormal():
     stack, average, lam = (np.ones((1, 2, 3), np.float32) for _ in range(3))
     for _ in range(2000):
         decay(stack, 0, np.float32(0.8))
-        update_average(average, np.zeros_like(average), 0, np.float32(0.5), lam[0])
+        update_average(average, np.zeros_like(average), 0, np.float32(0.5), lam[0], np.empty_like(lam[0]))
     assert np.all(stack >= np.finfo(np.float32).tiny)
     assert np.all(average == 0)

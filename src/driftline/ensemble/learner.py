@@ -141,7 +141,7 @@ class EnsembleLearner:
     def model_bound(self) -> float:
         """R(U_t) of the mixture: the weighted mean of the members' bounds."""
         bounds = self.member_bounds
-        mean = float(self.member_weights @ bounds)
+        mean = float(np.sum(self.member_weights * bounds))
         return min(mean, float(bounds.max()))  # the weights may sum to slightly more than 1
 
     @property
@@ -464,7 +464,7 @@ class EnsembleLearner:
             (row.scheme_probabilities[None], self._scheme_shares),
         ):
             mix_and_reweigh(said, labels, weights, unused, counted_share)
-        self.weights[:] = self._scheme_shares @ self._scheme_weights
+        self.weights[:] = np.sum(self._scheme_shares[:, None] * self._scheme_weights, axis=0)
 
     def observe(self, X: Matrix, ids: LabelArray | None, times: Vector) -> None:
         """Predict raw rows and keep the predictions until their labels arrive.

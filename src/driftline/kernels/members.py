@@ -147,7 +147,7 @@ def learn_newest(store: RowStore, members: Members, bank: FilterBank, work: Memb
         if not was_cut:
             descend(store, members, m, n, work, compensates)
         members.margin[m, 0] = update_average(
-            members.average, members.mu, m, np.float32(members.average_gain[m]), work.lam
+            members.average, members.mu, m, np.float32(members.average_gain[m]), work.lam, work.gradient
         )
         choose_rule(members, m, work.scores.size)
 

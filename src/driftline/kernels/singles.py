@@ -5,7 +5,8 @@ Loops run over a whole axis because numba vectorises no other range.
 
 import numpy as np
 
-from driftline._jit import inlined_kernel, summing_kernel
+from driftline._jit import inlined_kernel
+from driftline.kernels.vectors import dot
 from driftline.types import Singles
 
 TINY = np.float32(1e-30)
@@ -57,14 +58,15 @@ def proximal_step(mu: Singles, m: int, G: Singles, lam: Singles, eta: np.float32
             mu[m, y, j] = max(x - threshold, np.float32(0.0)) - max(-x - threshold, np.float32(0.0))
 
 
-@summing_kernel
-def update_average(average: Singles, mu: Singles, m: int, gain: np.float32, lam: Singles) -> np.float32:
-    """Move the average of member m towards its μ, by the gain; return λᵀ|average|."""
+@inlined_kernel
+def update_average(average: Singles, mu: Singles, m: int, gain: np.float32, lam: Singles, size: Singles) -> np.float32:
+    """Move the average of member m towards its μ, by the gain; return λᵀ|average|. `size` is overwritten."""
     total = np.float32(0.0)
     for y in range(lam.shape[0]):
         for j in range(lam.shape[1]):
             x = average[m, y, j] + gain * (mu[m, y, j] - average[m, y, j])
             x = np.float32(0.0) if abs(x) < MIN_AVERAGE else x
             average[m, y, j] = x
-            total += lam[y, j] * abs(x)
+            size[y, j] = abs(x)
+        total += dot(lam, y, size, y)
     return total

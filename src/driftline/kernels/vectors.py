@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from driftline._jit import inlined_kernel, inner_kernel, kernel, summing_kernel
+from driftline.kernels.sum_of_products import sum_of_products
 from driftline.types import Matrix, Singles, Vector
 
 CACHE_LINE_BYTES = 64
@@ -24,13 +25,10 @@ def aligned_empty(n: int) -> Vector:
     return buffer[first : first + n]
 
 
-@summing_kernel
+@inlined_kernel
 def dot(A: Matrix | Singles, i: int, B: Matrix | Singles, k: int) -> Any:
-    """Return A_iᵀB_k, summed in the precision of A."""
-    total = A.dtype.type(0.0)
-    for j in range(A.shape[1]):
-        total += A[i, j] * B[k, j]
-    return total
+    """Return A_iᵀB_k, in the precision of both, summed in the same order on every processor."""
+    return sum_of_products(A, i, B, k)
 
 
 @inner_kernel
