@@ -19,7 +19,10 @@ from driftline.report import to_html
 from helpers.report_entries import entry
 
 pytest.importorskip("jinja2")
-CHARTS = {"error", "answers", "sets", "mistakes", "classes", "drift", "comparison", "calibration"}
+CHARTS = {
+    *("error", "answers", "sets", "mistakes", "classes", "drift", "comparison", "calibration"),
+    *("cost", "found", "roc", "precision", "values-0", "distribution-0", "missing"),
+}
 HOSTILE = (
     "</script><script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -72,9 +75,10 @@ def alarm(label="spam", column="heat"):
 
 
 def test_a_page_has_all_its_parts():
+    shown = {"answered": 0.5, "positive": "spam", "missing_from": 3000, "has_costs": True}
     text = page(
-        entry(4000, change_at=2000, answered=0.5, alarms=[alarm()]),
-        entry(4000, name="dwm", has_bound=False, seed=1, answered=0.5),
+        entry(4000, change_at=2000, alarms=[alarm()], **shown),
+        entry(4000, name="dwm", has_bound=False, seed=1, **shown),
     )
     read = Reader(text)
     assert set(charts(text)) == CHARTS
@@ -82,7 +86,7 @@ def test_a_page_has_all_its_parts():
     assert {place["id"] for place in places} == {f"chart-{name}" for name in charts(text)}
     assert all(place["role"] == "img" and place["aria-label"] for place in places)
     assert all(attrs.get("scope") in {"row", "col"} for attrs in read.named("th"))
-    assert len(read.named("table")) == len(read.named("caption")) == 2
+    assert len(read.named("table")) == len(read.named("caption")) == 5
     assert "driftline run sensors.csv --label class" in read.texts["code"]
     assert read.texts["h1"] == ["amrc on sensors"]
     assert "heat in class" in text
@@ -91,7 +95,8 @@ def test_a_page_has_all_its_parts():
     anchors = [attrs["id"] for attrs in read.named("h2") if "id" in attrs]
     assert [attrs["href"] for attrs in read.named("a")] == [f"#{name}" for name in anchors]
     assert anchors[0] == "comparison"
-    assert read.texts["dt"][:5] == ["Error", "Baseline", "Answered", "Changes", "Alarms"]
+    names = ["Rank", "Error", "Baseline", "Cost", "Answered", "Recall of spam", "Changes", "Alarms"]
+    assert read.texts["dt"][: len(names)] == names
 
 
 def test_a_page_loads_nothing_else():
@@ -104,11 +109,13 @@ def test_a_page_loads_nothing_else():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_text(name):
-    said = {"change_at": 400, "answered": 0.5}
-    usual = Reader(page(entry(900, alarms=[alarm()], **said), entry(900, name="dwm", answered=0.5), command="x"))
+    said = {"change_at": 400, "answered": 0.5, "missing_from": 600, "has_costs": True}
+    other = entry(900, name="dwm", answered=0.5)
+    usual = Reader(page(entry(900, alarms=[alarm()], positive="spam", **said), other, command="x"))
     names = {"name": name, "stream": name, "labels": (name, "other"), "columns": (name, "wind", "rain")}
     other = entry(900, name=f"not {name}", labels=(name, "other"), answered=0.5)
-    text = page(entry(900, alarms=[alarm(name, name)], **said, **names), other, command=name, versions={name: name})
+    first = entry(900, alarms=[alarm(name, name)], positive=name, **said, **names)
+    text = page(first, other, command=name, versions={name: name})
     read = Reader(text)
     assert [(tag, sorted(attrs)) for tag, attrs in read.tags] == [(tag, sorted(attrs)) for tag, attrs in usual.tags]
     assert "".join(read.texts["code"]) == name
@@ -129,7 +136,7 @@ def test_plotly_does_not_interpret_tags_in_labels():
     text = page(entry(600, labels=("<b>x</b>", "y"), columns=("<i>heat</i>", "wind", "rain"), change_at=300))
     found = charts(text)
     assert "class &lt;b&gt;x&lt;/b&gt;" in [trace.get("name") for trace in found["classes"]["data"]]
-    assert any("&lt;i&gt;heat&lt;/i&gt;" in text for text in found["drift"]["data"][0]["hovertext"])
+    assert "&lt;i&gt;heat&lt;/i&gt;" in found["drift"]["data"][0]["hovertemplate"]
     assert any(tick.startswith("&lt;i&gt;heat") for tick in found["drift"]["layout"]["yaxis"]["ticktext"])
 
 
@@ -160,6 +167,24 @@ def test_the_table_of_changes_has_times_if_the_stream_has():
 def test_a_classifier_that_cannot_be_ranked_is_in_the_table():
     text = page(entry(), entry(name="dwm", seed=1), entry(300, name="rbp", finished=False))
     assert "rbp <small>stopped after 300 rows</small></th>" in text
+
+
+def test_the_comparison_is_by_the_measure_that_was_asked_for():
+    worse, better = entry(positive="spam", error=0.4), entry(name="dwm", positive="spam", seed=1)
+    text = to_html([worse, better], command="x", versions={}, by="recall")
+    assert "The recall of each classifier on the same rows; larger is better." in text
+    assert "<dt>Rank</dt><dd><b>2 of 2</b><span>by recall</span>" in text
+    assert Reader(text).texts["th"].index("dwm") < Reader(text).texts["th"].index("amrc")
+    (figures,) = [each for each in better.summary.per_class if each.label == "spam"]
+    assert f'<td data-name="Recall">{figures.recall:.1%}</td>' in text
+    silent = entry(name="rbp", has_bound=False, positive="spam")
+    text = to_html([silent, better], command="x", versions={}, by="log-loss")
+    assert set(series_names(charts(text)["comparison"])) == {"dwm"}
+    assert '<td data-name="Log loss">–</td>' in text
+
+
+def series_names(chart):
+    return [trace["name"] for trace in chart["data"] if "name" in trace]
 
 
 def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeypatch):

@@ -441,7 +441,8 @@ class Timeline:
             Without columns if they are not summed.
         """
         known = self.column_sums(windows)[1].sum(axis=1)
-        return 1.0 - known / np.array([[window.n_rows] for window in windows])
+        shares: Matrix = 1.0 - known / np.array([[window.n_rows] for window in windows])
+        return shares
 
     def searched_changes(self) -> SearchedChanges | None:
         """Return what the search for changes compared, and how large a change it would have found.
