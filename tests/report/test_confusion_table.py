@@ -37,7 +37,7 @@ def test_cells_have_shares_of_their_class_and_the_right_ones_are_marked():
     assert [[cell.share for cell in row] for row in table.rows] == [["100", "<1"], ["50", "50"]]
     assert [[cell.is_right for cell in row] for row in table.rows] == [[True, False], [False, True]]
     assert table.rows[0][1].note == "2 of 998 rows of b were predicted as a"
-    assert 0 < table.rows[0][1].shade < table.rows[1][0].shade < table.rows[0][0].shade <= 60
+    assert 0 < table.rows[0][1].shade < table.rows[1][0].shade < table.rows[0][0].shade <= 50
 
 
 def test_right_predictions_of_merged_classes_are_told_from_mistakes_among_them():

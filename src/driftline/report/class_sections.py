@@ -87,7 +87,10 @@ def curve_sections(analysis: Analysis) -> list[Section]:
         caption = f"What other thresholds for the probability of class {label} would have led to."
     else:
         caption = "How well the probability of each class, against all others, orders the rows."
-    details = "The dots are the predictions as they were given out. "
+    details = (
+        "The dots are the predictions as they were given out; they can lie beside the curves, where labels were chosen "
+        "in another way than by one threshold. Pointing at a curve shows the threshold. "
+    )
     if positive is None and summary.n_classes > MAX_CLASSES:
         details += f"Only the {MAX_CLASSES} most frequent classes are drawn. "
     if summary.roc_auc is not None and summary.roc_auc_error is not None:
@@ -129,7 +132,8 @@ def confusion_sections(analysis: Analysis) -> list[Section]:
         f"{content} Right predictions are blue, mistakes orange; the darker, the larger the share.{others} "
         "Precision: the share of right ones among the predictions of a class. F1: the harmonic mean of both."
     )
-    caption = "What the rows of each class were predicted as."
+    of_first = f" by {visible_text(analysis.first.name)}" if len(analysis.entries) > 1 else ""
+    caption = f"What the rows of each class were predicted as{of_first}."
     return [Section("confusion", "Confusion matrix", caption, details, table="confusion_table.html.j2")]
 
 

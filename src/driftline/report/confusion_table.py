@@ -12,7 +12,7 @@ MAX_CLASSES = 20
 """With more classes, the 19 most frequent are shown, and the others together."""
 MAX_COUNTED_CLASSES = 8
 """With more classes, a cell has only a share, and the count is shown on demand."""
-STRONGEST_SHADE = 60
+STRONGEST_SHADE = 50
 """Percentage of the colour in a cell that has all rows of a class; more would make the text hard to read.
 The strength grows with the square root of the share, so that rare mistakes are seen."""
 
