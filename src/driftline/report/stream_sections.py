@@ -2,13 +2,15 @@
 
 from driftline.evaluation.change_series import MIN_VALUES
 from driftline.report.analysis import Analysis, ReportEntry
+from driftline.report.before_after_charts import OUTER_SHARE
 from driftline.report.change_text import no_change_sentences
 from driftline.report.chart_elements import chart_windows, point_text
 from driftline.report.charts import class_chart
-from driftline.report.distribution_charts import MAX_COLUMNS, OUTER_SHARE, distribution_charts, moved_columns
+from driftline.report.distribution_charts import MAX_COLUMNS, distribution_charts
 from driftline.report.formatting import format_count
 from driftline.report.heatmap import drift_chart, mean_shifts
 from driftline.report.missing_chart import missing_chart
+from driftline.report.moved_columns import moved_columns
 from driftline.report.section import Section
 
 
@@ -63,7 +65,8 @@ def distribution_sections(analysis: Analysis) -> list[Section]:
         f"have enough of them; points of fewer than {MIN_VALUES} values are left out. The shaded area has the middle "
         "half of the values, and dotted vertical lines mark the changes. On the right are the rows that the strongest "
         f"change of the column was found in; the {100 * OUTER_SHARE:g}% at either end are left out. Columns with many "
-        f"different values are interpolated from counts. Very unequal values have a logarithmic axis.{others}"
+        f"different values are interpolated from counts. Very unequal values have a logarithmic axis. Of a categorical "
+        f"column, the category that moved most is on the left, and all are on the right.{others}"
     )
     caption = "The columns that moved: their values over time, and before and after their strongest change."
     return [Section("distributions", "Before and after", caption, details, halves=charts)]
