@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from driftline.evaluation import timeline as timeline_module
 from driftline.report.analysis import analyse
-from driftline.report.chart_elements import (
-    chart_windows,
-    point_text,
-    row_ranges,
-    spread_out,
-    total_ranges,
-    windows_with,
-)
+from driftline.report.chart_elements import chart_windows, point_text, row_ranges, total_ranges, windows_with
 from driftline.report.charts import (
     calibration_chart,
     class_chart,
@@ -26,6 +19,7 @@ from driftline.report.charts import (
 )
 from driftline.report.error_chart import error_chart
 from driftline.report.heatmap import drift_chart, mean_shifts
+from driftline.report.line_labels import spread_out
 from driftline.report.sections import report_sections
 from driftline.utils.times import format_time
 from helpers.report_entries import entry, rows_of, series

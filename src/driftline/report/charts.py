@@ -17,13 +17,10 @@ from driftline.report.chart_elements import (
     chart_layout,
     chart_windows,
     classifier_line,
-    end_label,
-    end_labels,
     line_traces,
     percent_format,
     rounded,
     row_ranges,
-    spread_out,
     total_ranges,
     value_range,
     window_centres,
@@ -31,6 +28,7 @@ from driftline.report.chart_elements import (
     windows_with,
 )
 from driftline.report.formatting import format_count, format_percent, visible_text
+from driftline.report.line_labels import end_label, end_labels, spread_out
 from driftline.types import Matrix, Vector
 
 MAX_CLASSES = 8

@@ -15,12 +15,12 @@ from driftline.report.chart_elements import (
     Line,
     chart_layout,
     classifier_line,
-    end_label,
     escape_for_plotly,
     rounded,
     windows_with,
 )
 from driftline.report.formatting import format_percent, truncate, visible_text
+from driftline.report.line_labels import end_label
 from driftline.report.panels import Panel, panel_chart
 from driftline.types import Indices, Vector
 

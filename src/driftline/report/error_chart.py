@@ -17,7 +17,6 @@ from driftline.report.chart_elements import (
     Line,
     chart_layout,
     chart_windows,
-    end_labels,
     escape_for_plotly,
     line_traces,
     percent_format,
@@ -29,6 +28,7 @@ from driftline.report.chart_elements import (
 )
 from driftline.report.formatting import format_count, format_percent, join_words, truncate
 from driftline.report.guarantee_text import moved_columns
+from driftline.report.line_labels import end_labels
 from driftline.types import Vector
 
 MIN_BOUND_GAP = 0.01

@@ -10,7 +10,6 @@ from driftline.report.chart_elements import (
     Line,
     chart_layout,
     chart_windows,
-    end_labels,
     line_traces,
     percent_format,
     row_ranges,
@@ -18,6 +17,7 @@ from driftline.report.chart_elements import (
     window_centres,
 )
 from driftline.report.formatting import visible_text
+from driftline.report.line_labels import end_labels
 
 MAX_LINES = 7
 """Columns with a line of their own: those that are missing most often in some window. Others are shown as one mean."""

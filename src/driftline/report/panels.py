@@ -7,18 +7,17 @@ from driftline.evaluation import WindowStats
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import (
     LABEL_MARGIN_PIXELS,
-    MIN_LABEL_GAP,
     Chart,
     Json,
     Line,
     chart_layout,
     chart_windows,
-    end_labels,
     line_traces,
     row_ranges,
     value_range,
     window_centres,
 )
+from driftline.report.line_labels import MIN_LABEL_GAP, end_labels
 
 HEIGHT, HEIGHT_OF_ONE = 420, 230
 """Height of a chart in pixels, with two panels and with one."""

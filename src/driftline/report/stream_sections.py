@@ -59,13 +59,13 @@ def distribution_sections(analysis: Analysis) -> list[Section]:
     if not charts:
         return []
     n_others = len(moved_columns(analysis)) - MAX_COLUMNS
-    others = "" if n_others <= 0 else f" {format_count(n_others, 'more column')} of the table above are not shown."
+    others = "" if n_others <= 0 else f" {format_count(n_others, 'further column')} moved."
     details = (
         "On the left, each point is of the rows of the classes named, over as many rows of the stream as are needed to "
         f"have enough of them; points of fewer than {MIN_VALUES} values are left out. The shaded area has the middle "
         "half of the values, and dotted vertical lines mark the changes. On the right are the rows that the strongest "
         f"change of the column was found in; the {100 * OUTER_SHARE:g}% at either end are left out. Columns with many "
-        f"different values are interpolated from counts. Very unequal values have a logarithmic axis. Of a categorical "
+        "different values are interpolated from counts. Very unequal values have a logarithmic axis. Of a categorical "
         f"column, the category that moved most is on the left, and all are on the right.{others}"
     )
     caption = "The columns that moved: their values over time, and before and after their strongest change."
