@@ -121,7 +121,7 @@ FRAUDS = ("compare", "frauds.csv", "--label", "class", "--models", "sklearn-nb,a
 
 def test_classifiers_can_be_ranked_by_how_well_they_find_a_class(folder, command):
     write_frauds()
-    left = command(*FRAUDS, "--by", "average-precision", "--json", "found.json")
+    left = command(*FRAUDS, "--by", "average-precision", "--json", "found.json", "--report", "found.html")
     assert (left.code, left.err) == (0, "")
     lines = left.out.partition("\n\n")[2].splitlines()
     assert lines[0].rstrip() == "frauds: 400 rows, 2 classes, by average precision of fraud (larger is better)"
@@ -133,6 +133,9 @@ def test_classifiers_can_be_ranked_by_how_well_they_find_a_class(folder, command
     assert (models[2]["name"], models[2]["value"]) == ("dwm", None)  # it gives no probabilities
     assert [entry["positive"] for entry in models] == ["fraud"] * 3
     assert f"{values[0]:.4f}" in lines[2]
+    page = (folder / "found.html").read_text(encoding="utf-8")
+    assert f"{models[0]['name']} had the highest average precision of fraud ({values[0]:.3f})" in page
+    assert f'<td data-name="Average precision">{values[1]:.3f}</td>' in page
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from driftline.evaluation.ranking_figures import EDGES, MAX_BINS, bins_of, ranking_figures
+from driftline.evaluation.ranking_figures import EDGES, MAX_BINS, bins_of, ranking_curve, ranking_figures
 from helpers.strategies import seeds
 
 MIDDLES = (EDGES[1:] + EDGES[:-1]) / 2
@@ -80,3 +80,20 @@ def test_bins_are_in_the_order_of_scores_and_halve_into_bins():
 def test_areas_need_rows_of_both_kinds():
     assert ranking_figures(np.array([3, 0]), np.array([0, 0]), np.array([True, True])) is None
     assert ranking_figures(np.array([0, 0]), np.array([0, 2]), np.array([True, True])) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=8, max_size=8))
+def test_the_curves_have_the_areas(counts):
+    negatives, positives = np.array(counts).T
+    figures, curve = (
+        ranking_figures(negatives, positives, np.zeros(8, bool)),
+        ranking_curve(negatives, positives),
+    )
+    assert (figures is None) == (curve is None)
+    if figures is None:
+        return
+    x, y = (np.concatenate([[0.0], each]) for each in (curve.false_positive_rates, curve.recalls))
+    assert np.diff(x) @ (y[1:] + y[:-1]) / 2.0 == pytest.approx(figures.roc_auc)
+    area = np.diff(y) @ curve.precisions
+    assert abs(area - figures.average_precision) <= figures.average_precision_error + 1e-9
+    assert (np.diff(curve.thresholds) < 0.0).all()

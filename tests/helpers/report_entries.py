@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from driftline.evaluation import Timeline
+from driftline.evaluation.class_figures import class_summary
 from driftline.evaluation.guarantee_record import StatedRows
 from driftline.evaluation.summary import RunningTotals
 from driftline.guarantees import error_interval
@@ -38,12 +39,17 @@ def entry(
     alarms=(),
     bound_gap=0.1,
     row_bound_gap=None,
+    positive=None,
+    missing_from=None,
+    has_costs=False,
 ):
     """Return an entry whose timeline and summary come from the same random predictions.
 
     At `change_at`, if it is given, the first column moves by three standard deviations. Nothing is said of any row
     unless `answered`, the share of rows that are answered, is given. Bounds are about `bound_gap` above the error,
-    and bounds per row `row_bound_gap` above them.
+    and bounds per row `row_bound_gap` above them. There are figures by class only with a `positive` class. From the row
+    `missing_from` on, nine of ten values of the second column are missing. A wrong prediction costs 1, and a plain one
+    would have cost 2.
     """
     rng = np.random.default_rng(seed)
     timeline, totals, stated = Timeline(list(columns)), RunningTotals(window), []
@@ -53,6 +59,8 @@ def entry(
         values = rng.normal(size=(len(rows), len(columns)))
         if change_at is not None:
             values[rows >= change_at, 0] += 3.0
+        if missing_from is not None:
+            values[(rows >= missing_from) & (rows % 10 > 0), 1] = np.nan
         times = np.full(len(rows), np.nan) if start_time is None else start_time + 3600.0 * rows
         block = Block(values, np.array(labels, dtype=object)[places], times)
         predictions = _predictions(rng, block, labels, places, error, has_bound, bound_gap)
@@ -60,12 +68,19 @@ def entry(
             predictions = replace(predictions, bounds=predictions.charges + row_bound_gap)
         predictions.statuses[rows < n_void] = Status.EMPTY
         stated.append(_stated(rng, len(rows), len(labels), answered))
-        timeline.add(block, predictions, stated[-1])
+        costs = np.outer(predictions.predicted != block.labels, [1.0, 2.0]) if has_costs else None
+        timeline.add(block, predictions, stated[-1], np.array([*labels, None], dtype=object)[:-1], costs)
         totals.add(block.labels, predictions)
     totals.seconds = n / 1000.0
     summary = totals.summary(
         stream, type(timeline).__name__, 0.05, n_unlearned=n_unlearned, n_skipped=n_skipped, bounds_are_late=late
     )
+    (total,) = timeline.windows(1)
+    if positive is not None:
+        by_class = class_summary(timeline.measured(total, positive), timeline.classes)
+        summary = replace(summary, **by_class, positive=positive)
+    if has_costs:
+        summary = replace(summary, cost=total.cost, cost_without=total.cost_without)
     if answered is not None:
         figures = _figures(StatedRows.concatenate(stated), timeline, error_level)
         summary = replace(summary, **figures, alarms=tuple(alarms), n_alarms=len(alarms))
@@ -111,6 +126,10 @@ def _predictions(rng, block, labels, places, error, has_bound, bound_gap):
         label_probabilities = 1.0 - error - 0.1 * rng.random(n)
         bounds, charges = (error + least + 0.1 * rng.random(n) for least in (2 * bound_gap, bound_gap))
         predictions = predictions_with_bounds(predicted, label_probabilities, bounds, charges=charges)
+        others = (1.0 - label_probabilities) / max(len(labels) - 1, 1)
+        h = np.repeat(others[:, np.newaxis], len(labels), axis=1)
+        h[np.arange(n), places] = label_probabilities
+        predictions = replace(predictions, probabilities=h)
     return predictions
 
 

@@ -29,7 +29,8 @@ def browser():
 def pages(tmp_path_factory):
     """Return the URLs of pages by name."""
     said = {"answered": 0.5, "alarms": [Alarm(AlarmKind.RISE, 400, 350, 50, 25, 0.2, 0.1, ((LONG, ODD, 9.0),))]}
-    usual = entry(4000, change_at=2000, start_time=1e9, labels=(0, 1), **said)
+    figures = {"positive": 1, "missing_from": 3000, "has_costs": True}
+    usual = entry(4000, change_at=2000, start_time=1e9, labels=(0, 1), **said, **figures)
     many = tuple(f"class <b>{k}</b> & {LONG}" for k in range(10))
     odd = (ODD, "%{x} $y$", LONG)
     shown = {
@@ -100,7 +101,7 @@ def hover_text(tab, chart, what, shown):
 def test_every_chart_is_drawn(open_page, name):
     tab = open_page(name)
     places = tab.locator(".chart")
-    assert places.count() == {"usual": 8, "odd": 7, "tiny": 6, "long": 5}[name]
+    assert places.count() == {"usual": 15, "odd": 11, "tiny": 6, "long": 9}[name]
     for k in range(places.count()):
         marks = places.nth(k).locator(".scatterlayer path, .barlayer path")
         marks.first.wait_for(state="attached", timeout=10_000)
@@ -182,6 +183,6 @@ def test_printed_pages_are_light_and_charts_fit(open_page):
 def test_without_scripts_text_and_tables_are_there(open_page):
     tab = open_page("usual", java_script_enabled=False)
     assert tab.locator("noscript p").is_visible()
-    assert tab.locator("table").count() == 2
+    assert tab.locator("table").count() == 5
     assert tab.locator("table").first.is_visible()
     assert not any(place.is_visible() for place in tab.locator(".chart").all())

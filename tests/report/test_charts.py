@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from driftline.evaluation import timeline as timeline_module
 from driftline.report.analysis import analyse
-from driftline.report.chart_elements import chart_windows, point_text, row_ranges, spread_out, total_ranges
+from driftline.report.chart_elements import chart_windows, point_text, row_ranges, total_ranges, windows_with
 from driftline.report.charts import (
     calibration_chart,
     class_chart,
@@ -19,6 +19,7 @@ from driftline.report.charts import (
 )
 from driftline.report.error_chart import error_chart
 from driftline.report.heatmap import drift_chart, mean_shifts
+from driftline.report.line_labels import spread_out
 from driftline.report.sections import report_sections
 from driftline.utils.times import format_time
 from helpers.report_entries import entry, rows_of, series
@@ -80,11 +81,10 @@ def test_merged_bins_contain_all_rows_and_none_is_small(counts, seed):
 def test_the_drift_heat_map_shows_shifts_in_standard_deviations():
     one = entry(4000, change_at=2000)
     chart = drift_chart(mean_shifts(one.timeline))
-    (cells,) = chart.data
     pairs = one.timeline.moving_columns(25)
-    rows, base, lengths = (np.array(cells[name]) for name in ("y", "base", "x"))
+    rows, base, lengths = (np.concatenate([trace[name] for trace in chart.data]) for name in ("y", "base", "x"))
     assert set(rows) == set(range(len(pairs))) == set(range(6))
-    shifts = np.array(cells["marker"]["color"])
+    shifts = np.concatenate([trace["marker"]["color"] for trace in chart.data])
     assert base.min() == 0
     assert (base + lengths).max() == 4000
     assert chart.layout["yaxis"]["ticktext"][0].startswith("heat · ")
@@ -93,7 +93,7 @@ def test_the_drift_heat_map_shows_shifts_in_standard_deviations():
     # Means at -1.5 and 1.5 from the overall one, in deviations of √(1 + 1.5²).
     assert before.mean() == pytest.approx(-1.5 / np.sqrt(3.25), abs=0.05)
     assert after.mean() == pytest.approx(1.5 / np.sqrt(3.25), abs=0.05)
-    assert "rows 1–" in cells["hovertext"][0]
+    assert chart.data[0]["hovertemplate"].startswith("<b>heat</b> in class ")
 
 
 def test_cells_of_few_values_are_blank():
@@ -104,11 +104,11 @@ def test_cells_of_few_values_are_blank():
     is_few = np.array([rows[:, place[label]] < 8 for _, label in drift.names])
     assert (is_few & (np.array([rows[:, place[label]] for _, label in drift.names]) > 0)).any()
     assert np.array_equal(np.isnan(drift.shifts), is_few)
-    (cells,) = drift_chart(drift).data
     starts = np.cumsum([0, *(window.n_rows for window in drift.windows[:-1])])
-    shown = set(zip(cells["y"], cells["base"], strict=True))
+    traces = drift_chart(drift).data
+    shown = {cell for trace in traces for cell in zip(trace["y"], trace["base"], strict=True)}
     assert shown == {(k, starts[t]) for k, t in np.argwhere(~is_few)}
-    assert len(cells["hovertext"]) == len(cells["marker"]["color"]) == len(shown)
+    assert all(len(trace["customdata"]) == len(trace["marker"]["color"]) == len(trace["y"]) for trace in traces)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 40])
@@ -143,8 +143,8 @@ def test_all_classifiers_are_compared_on_their_own_rows():
 def test_every_chart_is_json_without_nan(n, n_classes, has_bound, seed):
     one = entry(n, labels=tuple(range(n_classes)), has_bound=has_bound, seed=seed)
     for section in report_sections(analyse([one])):
-        if section.chart is not None:
-            assert json.loads(json.dumps(section.chart.to_dict(), allow_nan=False))
+        for chart in section.charts:
+            assert json.loads(json.dumps(chart.to_dict(), allow_nan=False))
 
 
 def test_line_charts_have_few_points_over_many_rows():
@@ -152,9 +152,27 @@ def test_line_charts_have_few_points_over_many_rows():
     assert len(chart_windows(entry(100_000).timeline)) <= 60
 
 
+@given(st.integers(1, 20_000))
+@settings(max_examples=20, deadline=None)
+def test_no_point_of_a_line_chart_is_of_few_rows(n):
+    one = entry(n, labels=("a",), columns=(), has_bound=False)
+    for windows in (chart_windows(one.timeline), windows_with(one.timeline, n // 10)):
+        rows = rows_of(windows)
+        assert rows.sum() == n
+        assert (2 * rows >= rows[0]).all()
+
+
+def test_points_about_few_rows_are_of_more_rows():
+    timeline = entry(20_000, columns=()).timeline
+    assert len(windows_with(timeline, 20_000)) == len(chart_windows(timeline))
+    assert rows_of(windows_with(timeline, 400))[0] >= 20_000 * 25 / 400
+    assert len(windows_with(timeline, 0)) == 8
+
+
 def test_the_text_mentions_a_last_point_of_fewer_rows():
     assert point_text(entry(32).timeline.windows()) == "Each point is the mean over 16 rows."
     assert point_text(entry(33).timeline.windows()) == "Each point is the mean over 16 rows, the last over fewer."
+    assert point_text(chart_windows(entry(33).timeline)) == "Each point is the mean over 16 rows, the last over more."
 
 
 def test_row_ranges_contain_rows_and_times():

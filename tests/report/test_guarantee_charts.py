@@ -137,7 +137,7 @@ def test_every_chart_is_json_without_nan(n, n_classes, answered, seed):
     other = entry(n + 1, name="dwm", labels=tuple(range(n_classes)), answered=1.0, has_bound=False)
     for entries in ([one], [one, other]):
         for section in sections(*entries).values():
-            assert section.chart is None or json.loads(json.dumps(section.chart.to_dict(), allow_nan=False))
+            assert all(json.loads(json.dumps(chart.to_dict(), allow_nan=False)) for chart in section.charts)
 
 
 def test_an_evaluation_of_any_classifier_has_charts_of_answers_sets_and_alarms():

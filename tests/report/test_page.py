@@ -16,10 +16,14 @@ from hypothesis import strategies as st
 from driftline import MissingExtraError
 from driftline.guarantees import Alarm, AlarmKind
 from driftline.report import to_html
+from driftline.report.confusion_table import STRONGEST_SHADE
 from helpers.report_entries import entry
 
 pytest.importorskip("jinja2")
-CHARTS = {"error", "answers", "sets", "mistakes", "classes", "drift", "comparison", "calibration"}
+CHARTS = {
+    *("error", "answers", "sets", "mistakes", "classes", "drift", "comparison", "calibration"),
+    *("cost", "found", "roc", "precision", "values-0", "distribution-0", "missing"),
+}
 HOSTILE = (
     "</script><script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -72,9 +76,10 @@ def alarm(label="spam", column="heat"):
 
 
 def test_a_page_has_all_its_parts():
+    shown = {"answered": 0.5, "positive": "spam", "missing_from": 3000, "has_costs": True}
     text = page(
-        entry(4000, change_at=2000, answered=0.5, alarms=[alarm()]),
-        entry(4000, name="dwm", has_bound=False, seed=1, answered=0.5),
+        entry(4000, change_at=2000, alarms=[alarm()], **shown),
+        entry(4000, name="dwm", has_bound=False, seed=1, **shown),
     )
     read = Reader(text)
     assert set(charts(text)) == CHARTS
@@ -82,7 +87,7 @@ def test_a_page_has_all_its_parts():
     assert {place["id"] for place in places} == {f"chart-{name}" for name in charts(text)}
     assert all(place["role"] == "img" and place["aria-label"] for place in places)
     assert all(attrs.get("scope") in {"row", "col"} for attrs in read.named("th"))
-    assert len(read.named("table")) == len(read.named("caption")) == 2
+    assert len(read.named("table")) == len(read.named("caption")) == 5
     assert "driftline run sensors.csv --label class" in read.texts["code"]
     assert read.texts["h1"] == ["amrc on sensors"]
     assert "heat in class" in text
@@ -91,7 +96,14 @@ def test_a_page_has_all_its_parts():
     anchors = [attrs["id"] for attrs in read.named("h2") if "id" in attrs]
     assert [attrs["href"] for attrs in read.named("a")] == [f"#{name}" for name in anchors]
     assert anchors[0] == "comparison"
-    assert read.texts["dt"][:5] == ["Error", "Baseline", "Answered", "Changes", "Alarms"]
+    names = ["Rank", "Error", "Baseline", "Cost", "Answered", "Recall of spam", "Changes", "Alarms"]
+    assert read.texts["dt"][: len(names)] == names
+
+
+def test_a_large_page_is_below_a_megabyte_and_a_half():
+    shown = {"labels": tuple(f"kind {k}" for k in range(7)), "columns": [f"sensor number {j}" for j in range(12)]}
+    first = entry(40_000, change_at=20_000, start_time=1e9, answered=0.9, missing_from=30_000, **shown)
+    assert len(page(first, entry(40_000, name="dwm", seed=1, **shown)).encode()) < 1_500_000
 
 
 def test_a_page_loads_nothing_else():
@@ -104,11 +116,13 @@ def test_a_page_loads_nothing_else():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_text(name):
-    said = {"change_at": 400, "answered": 0.5}
-    usual = Reader(page(entry(900, alarms=[alarm()], **said), entry(900, name="dwm", answered=0.5), command="x"))
+    said = {"change_at": 400, "answered": 0.5, "missing_from": 600, "has_costs": True}
+    other = entry(900, name="dwm", answered=0.5)
+    usual = Reader(page(entry(900, alarms=[alarm()], positive="spam", **said), other, command="x"))
     names = {"name": name, "stream": name, "labels": (name, "other"), "columns": (name, "wind", "rain")}
     other = entry(900, name=f"not {name}", labels=(name, "other"), answered=0.5)
-    text = page(entry(900, alarms=[alarm(name, name)], **said, **names), other, command=name, versions={name: name})
+    first = entry(900, alarms=[alarm(name, name)], positive=name, **said, **names)
+    text = page(first, other, command=name, versions={name: name})
     read = Reader(text)
     assert [(tag, sorted(attrs)) for tag, attrs in read.tags] == [(tag, sorted(attrs)) for tag, attrs in usual.tags]
     assert "".join(read.texts["code"]) == name
@@ -129,7 +143,7 @@ def test_plotly_does_not_interpret_tags_in_labels():
     text = page(entry(600, labels=("<b>x</b>", "y"), columns=("<i>heat</i>", "wind", "rain"), change_at=300))
     found = charts(text)
     assert "class &lt;b&gt;x&lt;/b&gt;" in [trace.get("name") for trace in found["classes"]["data"]]
-    assert any("&lt;i&gt;heat&lt;/i&gt;" in text for text in found["drift"]["data"][0]["hovertext"])
+    assert "&lt;i&gt;heat&lt;/i&gt;" in found["drift"]["data"][0]["hovertemplate"]
     assert any(tick.startswith("&lt;i&gt;heat") for tick in found["drift"]["layout"]["yaxis"]["ticktext"])
 
 
@@ -162,6 +176,24 @@ def test_a_classifier_that_cannot_be_ranked_is_in_the_table():
     assert "rbp <small>stopped after 300 rows</small></th>" in text
 
 
+def test_the_comparison_is_by_the_measure_that_was_asked_for():
+    worse, better = entry(positive="spam", error=0.4), entry(name="dwm", positive="spam", seed=1)
+    text = to_html([worse, better], command="x", versions={}, by="recall")
+    assert "The recall of each classifier on the same rows; larger is better." in text
+    assert "<dt>Rank</dt><dd><b>2 of 2</b><span>by recall</span>" in text
+    assert Reader(text).texts["th"].index("dwm") < Reader(text).texts["th"].index("amrc")
+    (figures,) = [each for each in better.summary.per_class if each.label == "spam"]
+    assert f'<td data-name="Recall">{figures.recall:.1%}</td>' in text
+    silent = entry(name="rbp", has_bound=False, positive="spam")
+    text = to_html([silent, better], command="x", versions={}, by="log-loss")
+    assert set(series_names(charts(text)["comparison"])) == {"dwm"}
+    assert '<td data-name="Log loss">–</td>' in text
+
+
+def series_names(chart):
+    return [trace["name"] for trace in chart["data"] if "name" in trace]
+
+
 def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"needs jinja2; pip install 'driftline\[report\]'"):
@@ -174,12 +206,24 @@ def test_text_has_enough_contrast(theme):
     colours = dict(
         re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]{6});", re.findall(r":root.*?\{(.*?)\}", style, re.DOTALL)[theme])
     )
-    page_luminance = luminance(colours["--page"])
+    shaded = [mixed(colours[name], colours["--raised"], STRONGEST_SHADE / 100) for name in ("--bound", "--error")]
+    for background in shaded:  # of the confusion matrix
+        assert contrast(colours["--ink"], background) >= 4.5
     texts = [name for name in colours if name.endswith("-text")] + ["--ink", "--quiet"]
     assert len(texts) == 15
     for name in texts:
-        lighter, darker = sorted((page_luminance, luminance(colours[name])), reverse=True)
-        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, name
+        assert contrast(colours[name], colours["--page"]) >= 4.5, name
+
+
+def mixed(colour, other, share):
+    """Return a colour that is a share of one colour and the rest of another, as color-mix() in CSS."""
+    parts = [[int(each[k : k + 2], 16) for k in (1, 3, 5)] for each in (colour, other)]
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in zip(*parts, strict=True))
+
+
+def contrast(colour, other):
+    lighter, darker = sorted((luminance(colour), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
 
 
 def luminance(colour):
@@ -194,9 +238,8 @@ def test_jinja2_is_imported_only_when_a_report_is_made():
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
 
 
-def test_the_script_of_plotly_is_the_published_one_and_small():
+def test_the_script_of_plotly_is_the_published_one():
     folder = files("driftline.report") / "vendor"
     content = (folder / "plotly-basic.min.js").read_bytes()
     assert hashlib.sha256(content).hexdigest() in (folder / "README.md").read_text(encoding="utf-8")
     assert "MIT" in (folder / "LICENSE").read_text(encoding="utf-8")
-    assert len(page(entry(60_000, change_at=20_000)).encode()) < 1_500_000

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from driftline.errors import ConfigError
 from driftline.evaluation import Change, Comparison, Shift, ShiftKind, Summary, Timeline
+from driftline.evaluation.metrics import METRICS
 from driftline.guarantees import Alarm, AlarmKind
 from driftline.report import ReportEntry, summary_sentences
 from driftline.report.analysis import Analysis
@@ -236,6 +237,41 @@ def test_skipped_rows_and_missing_labels_come_last(skipped, unlearned, text):
 
 def ranked(name, behind, p):
     return Comparison(name, 1.0, 0.2 + behind, behind, None, None, p, "error", 0.2 + behind, larger_is_better=False)
+
+
+def by_measure(name, value, behind, by):
+    return Comparison(name, 1.0, 0.2, behind, None, None, 0.01, by, value, METRICS[by].larger_is_better)
+
+
+@pytest.mark.parametrize(
+    ("by", "values", "text"),
+    [
+        (
+            "average-precision",
+            (0.46, 0.4),
+            "Of the 2 classifiers compared, amrc had the highest average precision of spam (0.460), and dwm came "
+            "second, 0.060 behind (statistically significant).",
+        ),
+        (
+            "recall",
+            (0.75, 0.70),
+            "Of the 2 classifiers compared, amrc had the highest recall of spam (75.0%), and dwm came second, 5 "
+            "percentage points behind (statistically significant).",
+        ),
+        (
+            "log-loss",
+            (0.25, None),
+            "Of the 2 classifiers compared, amrc had the lowest log loss (0.250), and dwm has no log loss.",
+        ),
+        ("log-loss", (None, None), "No classifier has any log loss."),
+    ],
+)
+def test_the_ranking_is_by_the_measure_that_was_asked_for(by, values, text):
+    best, other = values
+    behind = None if other is None else abs(best - other)
+    ranking = [by_measure("amrc", best, 0.0, by), by_measure("dwm", other, behind, by)]
+    found = replace(analysis(ranking=ranking, others=[analysis(name="dwm").first], positive="spam"), by=by)
+    assert analysis_sentences(found)[4] == text
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def compare_models(
         ranked = compare({entry.name: entry.timeline for entry in entries}, by, positive)
         try:
             record = _record(entries, ranked, candidates, imputed, failures)
-            write_outputs(entries, record, report, json, {name: str(error) for name, error in failures.items()})
+            write_outputs(entries, record, report, json, {name: str(error) for name, error in failures.items()}, by)
         finally:
             if not quiet:
                 _show(entries, ranked, imputed, failures)

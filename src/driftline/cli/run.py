@@ -205,10 +205,12 @@ def write_outputs(
     report: Path | None,
     json: Path | None,
     failures: Mapping[str, str] | None = None,
+    by: str = "error",
 ) -> None:
-    """Write the report and the JSON output, where requested."""
+    """Write the report, which ranks classifiers by a measure, and the JSON output, where requested."""
     if report is not None:
-        write(report, to_html(entries, command=command(), versions=versions(), failures=failures).encode())
+        page = to_html(entries, command=command(), versions=versions(), failures=failures, by=by)
+        write(report, page.encode())
     if json is not None:
         write_json(content, json)
 

@@ -6,6 +6,7 @@ from driftline.evaluation.changes import Change, Shift
 from driftline.evaluation.class_figures import ClassFigures, Confusion
 from driftline.evaluation.comparison import Comparison, compare
 from driftline.evaluation.delay import TimeDelay
+from driftline.evaluation.distribution import Distribution
 from driftline.evaluation.prequential import evaluate
 from driftline.evaluation.records import read_records
 from driftline.evaluation.result import Evaluation
@@ -20,6 +21,7 @@ __all__ = [
     "ClassFigures",
     "Comparison",
     "Confusion",
+    "Distribution",
     "Evaluation",
     "ScaleChoice",
     "SearchedChanges",

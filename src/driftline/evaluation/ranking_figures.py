@@ -1,6 +1,7 @@
 """Areas under the ROC and the precision-recall curve, from counts of scores in bins, with the error of the counting."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import digamma
@@ -94,3 +95,50 @@ def ranking_figures(negatives: Indices, positives: Indices, is_tie: Flags) -> Ra
         average_precision=float((low + high).sum() / (2.0 * total_p)),
         average_precision_error=float((high - low).sum() / (2.0 * total_p)),
     )
+
+
+class RankingCurve(NamedTuple):
+    """What predicting a class wherever its probability exceeds a threshold leads to, from high thresholds to low ones.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_points,)
+        The thresholds: lower edges of bins of probabilities.
+    false_positive_rates, recalls, precisions : ndarray of shape (n_points,)
+        Share of the rows of other classes, and of the rows of the class, that are predicted to be of the class; and
+        the share of right ones among these predictions.
+    """
+
+    thresholds: Vector
+    false_positive_rates: Vector
+    recalls: Vector
+    precisions: Vector
+
+
+def ranking_curve(negatives: Indices, positives: Indices) -> RankingCurve | None:
+    """Return the points of the ROC and the precision-recall curve.
+
+    Parameters
+    ----------
+    negatives, positives : ndarray of shape (n_bins,)
+        Number of rows in each bin, those of other classes and those of the class.
+
+    Returns
+    -------
+    RankingCurve or None
+        None if there are no positive or no negative rows. A straight line between points of the ROC curve is right if
+        rows in one bin are in random order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> curve = ranking_curve(np.array([8, 2, 0, 0]), np.array([0, 1, 0, 3]))
+    >>> curve.recalls, curve.precisions
+    (array([0.75, 1.  , 1.  ]), array([1.        , 0.66666667, 0.28571429]))
+    """
+    used = np.flatnonzero(positives + negatives)[::-1]
+    n, p = (np.cumsum(counts[used], dtype=np.float64) for counts in (negatives, positives))
+    if not used.size or not n[-1] or not p[-1]:
+        return None
+    lower_edges = np.concatenate([[0.0], EDGES[MAX_BINS // len(negatives) - 1 :: MAX_BINS // len(negatives)]])
+    return RankingCurve(lower_edges[used], n / n[-1], p / p[-1], p / (p + n))

@@ -8,6 +8,7 @@ import numpy as np
 from driftline.evaluation.change_sizes import SearchedChanges
 from driftline.evaluation.changes import FALSE_ALARM_PROBABILITY, Change, ChangeSearch, search_changes
 from driftline.evaluation.class_counts import ClassCounter, ClassCounts
+from driftline.evaluation.distribution import Distribution
 from driftline.evaluation.guarantee_record import StatedRows
 from driftline.evaluation.metrics import Measured, metric_named, positive_label
 from driftline.evaluation.summary import counted_bounds, differ
@@ -403,6 +404,45 @@ class Timeline:
         strengths = self._searched().column_strengths.ravel()
         order: list[int] = np.argsort(-strengths, kind="stable")[:most].tolist()
         return [divmod(cell, len(self.columns)) for cell in order if strengths[cell] > 0.0]
+
+    def distributions(
+        self, column: int, labels: Sequence[int], parts: Sequence[tuple[int, int]]
+    ) -> list[Distribution | None]:
+        """Return the distribution of the values of a column in parts of the stream, from counts at up to 63 values.
+
+        Parameters
+        ----------
+        column : int
+            Position in `columns`, which must be summed.
+        labels : sequence of int
+            Positions in `classes` of the classes whose rows count.
+        parts : sequence of (int, int)
+            The first row of each part and the row after its last; parts of windows count as whole ones.
+
+        Returns
+        -------
+        list of Distribution or None
+            None for parts in which no value is known.
+        """
+        values, length = self._value_counts.completed(), self.window_length
+        return [values.distribution(slice(first // length, -(-end // length)), labels, column) for first, end in parts]
+
+    def missing_shares(self, windows: Sequence[WindowStats]) -> Matrix:
+        """Return the share of the rows in which each column is missing.
+
+        Parameters
+        ----------
+        windows : sequence of WindowStats
+            Windows of this timeline.
+
+        Returns
+        -------
+        ndarray of shape (n_windows, n_columns)
+            Without columns if they are not summed.
+        """
+        known = self.column_sums(windows)[1].sum(axis=1)
+        shares: Matrix = 1.0 - known / np.array([[window.n_rows] for window in windows])
+        return shares
 
     def searched_changes(self) -> SearchedChanges | None:
         """Return what the search for changes compared, and how large a change it would have found.

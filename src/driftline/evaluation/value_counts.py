@@ -1,11 +1,13 @@
 """Counts of the values of each column in each class, for each window of a timeline."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from driftline.evaluation.distribution import Distribution, pooled
 from driftline.kernels.value_counts import N_EARLY, N_NODES, count_values, count_waiting_values
 from driftline.types import Flags, Labels, Matrix, Singles, Vector
 
@@ -164,13 +166,33 @@ class ValueCounts:
         ndarray of shape (n_quantiles,)
             Interpolated between nodes, unless all values are at nodes, as those of a column with few values are.
         """
-        nodes, ends, wanted = self.nodes[c, j], np.cumsum(counts), shares * counts.sum()
-        is_used = ~np.isinf(self.lowest[c, j])
-        if self._have_one_value()[c, j].all() and np.isin(self.lowest[c, j][is_used], nodes).all():
-            quantiles: Vector = nodes[np.minimum(np.searchsorted(ends, wanted), len(nodes) - 1)]
-            return quantiles
-        present = counts > 0.0
-        return np.asarray(np.interp(wanted, (ends - counts / 2.0)[present], nodes[present]))
+        return self._distribution(counts, c, j).quantiles(shares)
+
+    def distribution(self, windows: slice, classes: Sequence[int], j: int) -> Distribution | None:
+        """Return the distribution of column j.
+
+        Parameters
+        ----------
+        windows : slice
+            The windows whose values count.
+        classes : sequence of int
+            Positions of the classes whose values count.
+        j : int
+            Position of the column.
+
+        Returns
+        -------
+        Distribution or None
+            None if there are no values.
+        """
+        counts = {c: self.counts[windows, c, j].sum(axis=0, dtype=np.float64) for c in classes}
+        return pooled([self._distribution(each, c, j) for c, each in counts.items() if each.any()])
+
+    def _distribution(self, counts: Vector, c: int, j: int) -> Distribution:
+        """Return the distribution with some counts, which is discrete if all values are at nodes."""
+        used = self.lowest[c, j][~np.isinf(self.lowest[c, j])]
+        is_discrete = bool(self._have_one_value()[c, j].all() and np.isin(used, self.nodes[c, j]).all())
+        return Distribution.of_counts(self.nodes[c, j], counts, is_discrete=is_discrete)
 
 
 def _doubled(n: int) -> int:

@@ -56,12 +56,15 @@ class Analysis:
         The classifiers that were evaluated on the most rows, the best first; empty if there is only one.
     unranked
         The other classifiers, which were stopped earlier: errors on different rows cannot be compared.
+    by
+        The measure by which they are ranked.
     """
 
     entries: tuple[ReportEntry, ...]
     changes: list[Change]
     ranking: list[Comparison]
     unranked: list[ReportEntry]
+    by: str = "error"
 
     @property
     def first(self) -> ReportEntry:
@@ -76,13 +79,15 @@ class Analysis:
         return [*ranked, *((entry, None) for entry in by_name.values())]
 
 
-def analyse(entries: Sequence[ReportEntry]) -> Analysis:
+def analyse(entries: Sequence[ReportEntry], by: str = "error") -> Analysis:
     """Check the entries, rank them, and detect changes in the stream.
 
     Parameters
     ----------
     entries : sequence of ReportEntry
         Evaluated classifiers with different names, the one that the report is about first.
+    by : str, default="error"
+        The measure by which they are ranked, as for `compare`. Its positive class is that of the first summary.
 
     Returns
     -------
@@ -105,6 +110,7 @@ def analyse(entries: Sequence[ReportEntry]) -> Analysis:
     return Analysis(
         entries=tuple(entries),
         changes=entries[0].timeline.changes(),
-        ranking=compare(timelines) if len(timelines) > 1 else [],
+        ranking=compare(timelines, by, entries[0].summary.positive) if len(timelines) > 1 else [],
         unranked=[entry for entry in entries if entry.name not in timelines],
+        by=by,
     )

@@ -20,8 +20,8 @@ MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS = 100, 20, 60
 
 No line chart has more than 60.
 """
-MIN_LABEL_GAP = 0.065
-"""Distance between the labels of two lines, as a share of the chart's height."""
+MIN_CLASS_ROWS_PER_POINT, MIN_CLASS_POINTS = 25, 8
+"""The points of a figure about the rows of a class are means over 25 of its rows, but there are at least 8 points."""
 LABEL_MARGIN_PIXELS = 150
 """Space to the right of a chart for the names of its lines."""
 DOT_PIXELS = 6
@@ -50,6 +50,10 @@ class Chart:
         Changes to the layout on a narrow screen.
     is_square
         Whether it is as high as it is wide.
+    title
+        Its heading, if it is one of several charts of a section.
+    is_half
+        Whether two fit beside each other.
     """
 
     name: str
@@ -60,6 +64,8 @@ class Chart:
     labels: list[Json] = field(default_factory=list)
     narrow: Json = field(default_factory=dict)
     is_square: bool = False
+    title: str = ""
+    is_half: bool = False
 
     def to_dict(self) -> Json:
         """Return the chart as the page's script reads it."""
@@ -70,6 +76,7 @@ class Chart:
             "labels": self.labels,
             "narrow": self.narrow,
             "isSquare": self.is_square,
+            "isHalf": self.is_half,
         }
 
 
@@ -92,8 +99,29 @@ def classifier_line(k: int, name: str, values: Vector) -> Line:
 
 
 def chart_windows(timeline: Timeline) -> list[WindowStats]:
-    """Return the windows that the points of a line chart are means over."""
-    return timeline.windows(int(np.clip(timeline.n_rows // MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS)))
+    """Return the windows that the points of a line chart are means over.
+
+    A last one of less than half as many rows as the others would be noise, and is merged with the one before it.
+    """
+    return _without_short_end(
+        timeline.windows(int(np.clip(timeline.n_rows // MIN_ROWS_PER_POINT, MIN_POINTS, MAX_POINTS)))
+    )
+
+
+def windows_with(timeline: Timeline, n_rows: int) -> list[WindowStats]:
+    """Return windows for a figure that only some rows of the stream say something about, given their number.
+
+    They are those of `chart_windows` if these have enough of such rows, and longer otherwise.
+    """
+    usual = chart_windows(timeline)
+    n_points = max(n_rows // MIN_CLASS_ROWS_PER_POINT, MIN_CLASS_POINTS)
+    return usual if n_points >= len(usual) else _without_short_end(timeline.windows(n_points))
+
+
+def _without_short_end(windows: list[WindowStats]) -> list[WindowStats]:
+    if len(windows) > 1 and 2 * windows[-1].n_rows < windows[0].n_rows:
+        return [*windows[:-2], windows[-2] + windows[-1]]
+    return windows
 
 
 def window_ends(windows: Sequence[WindowStats]) -> list[int]:
@@ -225,50 +253,6 @@ def _dots(line: Line) -> Json:
     }
 
 
-def end_labels(lines: Sequence[Line], top: float, *, bottom: float = 0.0, gap: float = MIN_LABEL_GAP) -> list[Json]:
-    """Return labels with the names of lines beside their ends, without overlaps, for an axis from `bottom` to `top`."""
-    last = np.array([line.values[np.isfinite(line.values)][-1] for line in lines])
-    heights = bottom + spread_out((last - bottom) / (top - bottom), gap) * (top - bottom)
-    return [end_label(line.name, line.colour, height) for line, height in zip(lines, heights.tolist(), strict=True)]
-
-
-def end_label(name: str, colour: str, height: float) -> Json:
-    """Return a label with the name of a line or an area beside its end."""
-    return {
-        "text": escape_for_plotly(truncate(name, 20)),
-        "font": {"color": f"--{colour}-text"},
-        "x": 1.0,
-        "xref": "paper",
-        "xanchor": "left",
-        "xshift": 8,
-        "y": height,
-        "yanchor": "middle",
-        "align": "left",
-        "showarrow": False,
-    }
-
-
-def spread_out(positions: Vector, gap: float) -> Vector:
-    """Return positions between 0 and 1 moved at least `gap` from each other, in the same order.
-
-    Examples
-    --------
-    >>> spread_out(np.array([0.5, 0.52, 0.1]), 0.1)
-    array([0.5, 0.6, 0.1])
-    """
-    order = np.argsort(positions, kind="stable")
-    moved = positions[order].astype(np.float64)
-    for k in range(1, len(moved)):
-        moved[k] = max(moved[k], moved[k - 1] + gap)
-    ceiling = 1.0
-    for k in range(len(moved) - 1, -1, -1):
-        moved[k] = min(moved[k], ceiling)
-        ceiling = moved[k] - gap
-    result = np.empty_like(moved)
-    result[order] = moved
-    return result
-
-
 def value_range(values: Vector, number_format: str = ".1%") -> str:
     """Return the smallest and the largest of some values as text.
 
@@ -282,5 +266,6 @@ def value_range(values: Vector, number_format: str = ".1%") -> str:
 
 def point_text(windows: Sequence[WindowStats]) -> str:
     """Return a sentence that says how many rows a point of a chart is the mean over."""
-    fewer = ", the last over fewer" if windows[-1].n_rows < windows[0].n_rows else ""
-    return f"Each point is the mean over {format_count(windows[0].n_rows, 'row')}{fewer}."
+    first, last = windows[0].n_rows, windows[-1].n_rows
+    other = "" if last == first else f", the last over {'fewer' if last < first else 'more'}"
+    return f"Each point is the mean over {format_count(first, 'row')}{other}."

@@ -7,6 +7,7 @@ import numpy as np
 
 from driftline.core.bounds import ROUNDING, MistakeBound
 from driftline.evaluation import Timeline, WindowStats
+from driftline.evaluation.metrics import METRICS
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import (
     LABEL_MARGIN_PIXELS,
@@ -16,20 +17,18 @@ from driftline.report.chart_elements import (
     chart_layout,
     chart_windows,
     classifier_line,
-    end_label,
-    end_labels,
     line_traces,
     percent_format,
     rounded,
     row_ranges,
-    spread_out,
     total_ranges,
     value_range,
     window_centres,
     window_ends,
-    window_means,
+    windows_with,
 )
 from driftline.report.formatting import format_count, format_percent, visible_text
+from driftline.report.line_labels import end_label, end_labels, spread_out
 from driftline.types import Matrix, Vector
 
 MAX_CLASSES = 8
@@ -126,31 +125,48 @@ def _share_lines(timeline: Timeline, windows: Sequence[WindowStats]) -> list[Lin
     return [Line(name, f"c{k}", values / rows) for k, (name, values) in enumerate(series, 1)]
 
 
-def comparison_chart(analysis: Analysis) -> Chart:
-    """Return the chart of the errors of all classifiers over time, with the first classifier in front."""
-    lines, traces = [], []
+def comparison_windows(analysis: Analysis, entry: ReportEntry) -> list[WindowStats]:
+    """Return the windows over which classifiers are compared, long enough for the classes that the measure is about."""
+    timeline, positive = entry.timeline, analysis.first.summary.positive
+    support = np.array([*timeline.support.values()])
+    place = timeline.classes.index(positive) if positive in timeline.classes else None
+    needed = METRICS[analysis.by].needed_classes(place, support)
+    return windows_with(timeline, int(support[needed].min())) if needed else chart_windows(timeline)
+
+
+def comparison_chart(analysis: Analysis) -> Chart | None:
+    """Return the chart of the measure of all classifiers over time, the first in front; None if it is never known."""
+    metric = METRICS[analysis.by]
+    lines: list[Line] = []
+    traces: list[Json] = []
+    number_format = ".1%" if metric.is_share else ".3f"
     for k, entry in enumerate(analysis.entries):
-        windows = chart_windows(entry.timeline)
-        line = classifier_line(k, entry.name, window_means(windows, "mistakes"))
-        own = line_traces([line], window_centres(windows), row_ranges(windows), "%{y:.1%}")
-        traces += own if not k else own[1:]
-        lines.append(line)
-    top = 1.08 * max(*(float(line.values.max()) for line in lines), 0.01)
+        windows = comparison_windows(analysis, entry)
+        values = entry.timeline.measure(analysis.by, windows, analysis.first.summary.positive)
+        if np.isfinite(values).any():
+            line = classifier_line(k, entry.name, values)
+            own = line_traces([line], window_centres(windows), row_ranges(windows), f"%{{y:{number_format}}}")
+            traces += own if not lines else own[1:]
+            lines.append(line)
+    if not lines:
+        return None
+    top = 1.08 * max(*(float(np.nanmax(line.values)) for line in lines), 0.01)
+    bottom = min(0.0, *(1.08 * float(np.nanmin(line.values)) for line in lines))
     return Chart(
         "comparison",
-        "Line chart of the errors of all classifiers over the rows of the stream: "
-        + "; ".join(f"{line.name} {value_range(line.values)}" for line in lines)
+        f"Line chart of the {metric.name} of the classifiers over the rows of the stream: "
+        + "; ".join(f"{line.name} {value_range(line.values, number_format)}" for line in lines)
         + ".",
         360,
         [traces[0], *traces[:0:-1]],
         chart_layout(
             x_range=[0, max(entry.timeline.n_rows for entry in analysis.entries)],
-            y_range=[0, top],
-            yaxis={"tickformat": percent_format(top)},
+            y_range=[bottom, top],
+            yaxis={"tickformat": percent_format(top) if metric.is_share else ".2~f"},
             margin={"r": LABEL_MARGIN_PIXELS},
             legend={"traceorder": "reversed"},
         ),
-        end_labels(lines, top),
+        end_labels(lines, top, bottom=bottom),
     )
 
 

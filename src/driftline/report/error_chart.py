@@ -5,9 +5,10 @@ from math import isnan
 
 import numpy as np
 
-from driftline.evaluation import Change, WindowStats
+from driftline.evaluation import WindowStats
 from driftline.guarantees import Alarm, AlarmKind, ErrorInterval, error_interval
 from driftline.report.analysis import Analysis, ReportEntry
+from driftline.report.change_markers import change_markers
 from driftline.report.chart_elements import (
     LABEL_MARGIN_PIXELS,
     MAX_POINTS,
@@ -16,7 +17,6 @@ from driftline.report.chart_elements import (
     Line,
     chart_layout,
     chart_windows,
-    end_labels,
     escape_for_plotly,
     line_traces,
     percent_format,
@@ -28,6 +28,7 @@ from driftline.report.chart_elements import (
 )
 from driftline.report.formatting import format_count, format_percent, join_words, truncate
 from driftline.report.guarantee_text import moved_columns
+from driftline.report.line_labels import end_labels
 from driftline.types import Vector
 
 MIN_BOUND_GAP = 0.01
@@ -60,7 +61,7 @@ def error_chart(analysis: Analysis) -> Chart:
             y_range=[0, top],
             yaxis={"tickformat": percent_format(top)},
             margin={"r": LABEL_MARGIN_PIXELS},
-            **_change_markers(analysis.changes),
+            **change_markers(analysis.changes),
         ),
         end_labels(lines, top),
     )
@@ -105,8 +106,8 @@ def window_limits(windows: Sequence[WindowStats], delta: float | None) -> list[E
 
 
 def axis_top(lines: Sequence[Line], limits: Sequence[ErrorInterval]) -> float:
-    """Return the end of the axis: above all lines and limits, except that a last window of few rows may exceed it."""
-    ends = [each.high for each in limits if 2 * each.n_rows >= limits[0].n_rows]
+    """Return the end of the axis, above all lines and limits."""
+    ends = [each.high for each in limits]
     return 1.08 * max([0.01, *(float(np.nanmax(line.values)) for line in lines), *ends])
 
 
@@ -133,36 +134,6 @@ def _band(limits: Sequence[ErrorInterval], windows: Sequence[WindowStats]) -> Js
         "line": {"width": 0, "color": "--error"},
         "hoverinfo": "skip",
     }
-
-
-def _change_markers(changes: Sequence[Change]) -> Json:
-    """Return a vertical line for each change, with its number in the table of changes."""
-    shapes = [
-        {
-            "type": "line",
-            "x0": change.row,
-            "x1": change.row,
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "line": {"color": "--mark", "width": 1, "dash": "dot"},
-        }
-        for change in changes
-    ]
-    numbers = [
-        {
-            "text": str(k),
-            "x": change.row,
-            "yref": "paper",
-            "y": 1,
-            "yanchor": "bottom",
-            "showarrow": False,
-            "font": {"color": "--quiet", "size": 12},
-        }
-        for k, change in enumerate(changes, 1)
-    ]
-    return {"shapes": shapes, "annotations": numbers}
 
 
 def _alarm_marks(alarms: Sequence[Alarm]) -> Json:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from driftline.evaluation import Change, Shift, ShiftKind, Summary
+from driftline.evaluation import Change, Comparison, Shift, ShiftKind, Summary
+from driftline.evaluation.metrics import METRICS
 from driftline.utils.terminal import visible
 
 
@@ -32,6 +33,13 @@ def format_mean_bound(summary: Summary) -> str:
     if not summary.bounds_held:
         return "failed"
     return format_percent(summary.mean_bound) if summary.bound_is_informative else "uninformative"
+
+
+def format_measure(place: Comparison) -> str:
+    """Return the value by which a classifier is ranked: a share of rows in percent, "–" if there is none."""
+    if place.value is None:
+        return "–"
+    return format_percent(place.value) if METRICS[place.by].is_share else f"{place.value:.3f}"
 
 
 def format_points(difference: float) -> str:

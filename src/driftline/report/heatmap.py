@@ -11,12 +11,11 @@ from driftline.report.chart_elements import (
     Json,
     chart_layout,
     escape_for_plotly,
-    rounded,
-    row_ranges,
     window_ends,
 )
 from driftline.report.formatting import format_pair, truncate, visible_text
 from driftline.types import Labels, Matrix, Vector
+from driftline.utils.times import format_time
 
 MAX_ROWS = 25
 """Rows of the heat map, each a feature in a class."""
@@ -109,7 +108,7 @@ def drift_chart(drift: MeanShifts) -> Chart:
         f"Heat map of the means of {n} pairs of feature and class over the rows of the stream. The strongest drift is "
         f"that of {feature} in class {label}.",
         110 + 22 * n,
-        [_cells(drift)],
+        _cells(drift),
         chart_layout(
             x_range=[0, window_ends(drift.windows)[-1]],
             y_range=[n - 0.5, -0.5],
@@ -119,34 +118,51 @@ def drift_chart(drift: MeanShifts) -> Chart:
             margin={"l": _tick_pixels(drift.names, WIDE_NAME_LENGTH, 7.6), "t": 50},
         ),
         narrow={
+            "xaxis": {"nticks": 3},
             "yaxis": {"ticktext": narrow_ticks, "tickfont": {"size": 11}},
             "margin": {"l": _tick_pixels(drift.names, NARROW_NAME_LENGTH, 6.6)},
         },
     )
 
 
-def _cells(drift: MeanShifts) -> Json:
-    """Return the cells as bars, because the small bundle of Plotly has no heat maps; unknown ones are left out."""
-    limit, ends, texts = _colour_limit(drift.shifts), window_ends(drift.windows), _hover_texts(drift)
-    known = np.argwhere(np.isfinite(drift.shifts)).tolist()
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "base": [ends[t] - drift.windows[t].n_rows for _, t in known],
-        "x": [drift.windows[t].n_rows for _, t in known],
-        "y": [k for k, _ in known],
-        "width": 0.94,
-        "marker": {
-            "color": rounded(drift.shifts[np.isfinite(drift.shifts)]),
-            "cmin": -limit,
-            "cmax": limit,
-            "colorscale": [[k / 4, f"--drift{k + 1}"] for k in range(5)],
-            "colorbar": COLOUR_BAR,
-            "line": {"width": 0},
-        },
-        "hovertext": [texts[k][t] for k, t in known],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
+def _cells(drift: MeanShifts) -> list[Json]:
+    """Return the cells as bars, because the small bundle of Plotly has no heat maps; unknown ones are left out.
+
+    There is a trace for each line, so that the name of a feature is written only once.
+    """
+    limit, ends = _colour_limit(drift.shifts), window_ends(drift.windows)
+    colours = {"cmin": -limit, "cmax": limit, "colorscale": [[k / 4, f"--drift{k + 1}"] for k in range(5)]}
+    times = [format_time(window.end_time) for window in drift.windows]
+    traces: list[Json] = []
+    for k, names in enumerate(drift.names):
+        known = np.flatnonzero(np.isfinite(drift.shifts[k])).tolist()
+        overall = float(drift.overall[k])
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "base": [ends[t] - drift.windows[t].n_rows for t in known],
+                "x": [drift.windows[t].n_rows for t in known],
+                "y": [k] * len(known),
+                "width": 0.94,
+                "marker": colours
+                | {"color": drift.shifts[k, known].round(2).tolist(), "line": {"width": 0}}
+                | ({"colorbar": COLOUR_BAR, "showscale": True} if not k else {"showscale": False}),
+                "customdata": [[format_pair(drift.means[k, t], overall)[0], *([times[t]] * any(times))] for t in known],
+                "hovertemplate": _hover_text(names, overall, has_times=any(times)),
+            }
+        )
+    return traces
+
+
+def _hover_text(names: tuple[str, str], overall: float, *, has_times: bool) -> str:
+    """Return the text that is shown when the mouse points at a cell of a line."""
+    feature, label = map(escape_for_plotly, names)
+    rows = "after row %{base:,}, up to row %{x:,}" + (", until %{customdata[1]}" if has_times else "")
+    return (
+        f"<b>{feature}</b> in class {label}<br>{rows}<br>mean %{{customdata[0]}}, overall {overall:,.6g}<br>"
+        "%{marker.color} standard deviations<extra></extra>"
+    )
 
 
 def _tick(names: tuple[str, str], max_length: int) -> str:
@@ -167,20 +183,3 @@ def _colour_limit(shifts: Matrix) -> float:
     """Return the shift at which the colour scale ends: the 99th percentile, robust to outliers."""
     sizes = np.abs(shifts[np.isfinite(shifts)])
     return max(float(np.quantile(sizes, 0.99)), 0.1) if sizes.size else 1.0
-
-
-def _hover_texts(drift: MeanShifts) -> list[list[str]]:
-    """Return the hover texts of all cells."""
-    ranges = row_ranges(drift.windows)
-    rows = zip(drift.names, drift.means.tolist(), drift.shifts.tolist(), drift.overall.tolist(), strict=True)
-    return [
-        [_hover_text(names, *cell, overall) for cell in zip(ranges, means, shifts, strict=True)]
-        for names, means, shifts, overall in rows
-    ]
-
-
-def _hover_text(names: tuple[str, str], row_range: str, mean: float, shift: float, overall: float) -> str:
-    feature, label = map(escape_for_plotly, names)
-    here, everywhere = format_pair(mean, overall)
-    means = f"mean {here}, overall {everywhere}"
-    return f"<b>{feature}</b> in class {label}<br>{row_range}<br>{means}<br>{shift:+.2f} standard deviations"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from driftline.errors import MissingExtraError
 from driftline.evaluation.timeline import MAX_WINDOWS, MIN_WINDOW_ROWS
 from driftline.report.analysis import ReportEntry, analyse
-from driftline.report.formatting import format_count, format_mean_bound, format_percent, format_shift
+from driftline.report.comparison_table import comparison_rows, measure_rows
+from driftline.report.confusion_table import confusion_table, listed_classes
+from driftline.report.formatting import format_count, format_percent, format_shift, visible_text
 from driftline.report.sections import report_sections
 from driftline.report.summary_text import analysis_sentences
 from driftline.report.tiles import report_tiles
@@ -25,6 +27,7 @@ def to_html(
     command: str,
     versions: Mapping[str, str],
     failures: Mapping[str, str] | None = None,
+    by: str = "error",
 ) -> str:
     """Return a report as an HTML page that needs no other file and no network.
 
@@ -38,6 +41,8 @@ def to_html(
         Versions of the software used, by name.
     failures : mapping of str to str, optional
         The errors of classifiers that failed, by name.
+    by : str, default="error"
+        The measure by which classifiers are ranked, as for `driftline.evaluation.compare`.
 
     Returns
     -------
@@ -57,7 +62,7 @@ def to_html(
     >>> "majority on arrays" in page
     True
     """
-    analysis = analyse(entries)
+    analysis = analyse(entries, by)
     sections = report_sections(analysis)
     page = _page_template().render(
         title=visible(f"{analysis.first.name} on {analysis.first.summary.stream}"),
@@ -65,10 +70,13 @@ def to_html(
         tiles=report_tiles(analysis),
         sections=sections,
         changes=analysis.changes,
-        ranked_entries=analysis.ranked_entries,
+        comparison=comparison_rows(analysis),
+        confusion=confusion_table(analysis.first.summary),
+        class_rows=listed_classes(analysis.first.summary),
+        measures=measure_rows(analysis),
         command=visible(command),
         facts=_facts(analysis.first, versions),
-        charts=[section.chart.to_dict() for section in sections if section.chart is not None],
+        charts=[chart.to_dict() for section in sections for chart in section.charts],
     )
     # Paths that are not valid UTF-8 contain lone surrogates, which cannot be written to a file.
     return page.encode(errors="replace").decode()
@@ -95,10 +103,10 @@ def _page_template() -> "Template":
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {
         "format_count": format_count,
-        "format_mean_bound": format_mean_bound,
         "format_percent": format_percent,
         "format_shift": format_shift,
         "format_time": format_time,
+        "visible_text": visible_text,
     }
     # Trusted: files of this package, without any user data.
     environment.globals |= {

@@ -1,28 +1,33 @@
 """Charts of two panels above each other over the same rows: what one gets, and whether a promise was kept."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from driftline.evaluation import WindowStats
 from driftline.report.analysis import Analysis, ReportEntry
 from driftline.report.chart_elements import (
     LABEL_MARGIN_PIXELS,
-    MIN_LABEL_GAP,
     Chart,
     Json,
     Line,
     chart_layout,
     chart_windows,
-    end_labels,
     line_traces,
     row_ranges,
     value_range,
     window_centres,
 )
+from driftline.report.line_labels import MIN_LABEL_GAP, end_labels
 
 HEIGHT, HEIGHT_OF_ONE = 420, 230
 """Height of a chart in pixels, with two panels and with one."""
 DOMAINS = (0.57, 1.0), (0.0, 0.43)
 """Where each panel is, as shares of the height from the bottom."""
+
+
+def usual_windows(entry: ReportEntry) -> list[WindowStats]:
+    """Return the windows that the points of most charts are means over."""
+    return chart_windows(entry.timeline)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +48,8 @@ class Panel:
         What was promised: lines with one value, drawn over all rows.
     has_names
         Whether its lines are named, beside their ends or in a legend.
+    windows
+        Returns the windows that the points of a classifier are means over.
     """
 
     title: str
@@ -53,6 +60,7 @@ class Panel:
     tick_format: str
     levels: list[Line] = field(default_factory=list)
     has_names: bool = True
+    windows: Callable[[ReportEntry], list[WindowStats]] = usual_windows
 
 
 Placed = tuple[Panel, str, tuple[float, float]]
@@ -115,7 +123,7 @@ def _traces(placed: Sequence[Placed]) -> list[Json]:
     in_legend: set[str] = set()
     for panel, axis, _ in placed:
         for entry, line in panel.lines:
-            windows = chart_windows(entry.timeline)
+            windows = panel.windows(entry)
             template = f"%{{y:{panel.number_format}}} {panel.noun}"
             own = line_traces([line], window_centres(windows), row_ranges(windows), template)
             ranges = ranges or own[:1]

@@ -1,208 +1,50 @@
-"""The sections of a report: heading, explanation, chart and table of each."""
+"""The sections of a report, in the order of the page."""
 
-from dataclasses import dataclass
-
-from driftline.evaluation.change_series import MIN_VALUES
-from driftline.evaluation.summary_table import format_level
-from driftline.report.analysis import Analysis, ReportEntry
-from driftline.report.change_text import no_change_sentences
-from driftline.report.chart_elements import Chart, chart_windows, point_text
-from driftline.report.charts import calibration_chart, class_chart, comparison_chart, mistakes_chart
-from driftline.report.error_chart import bound_lines, error_chart
-from driftline.report.formatting import format_count
-from driftline.report.guarantee_charts import MIN_ANSWERS, answers_chart, guaranteed_entries, sets_chart
-from driftline.report.heatmap import drift_chart, mean_shifts
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Section:
-    """A section of the page.
-
-    Attributes
-    ----------
-    name, title
-        Its anchor and its heading.
-    caption
-        What it shows, in a sentence.
-    details
-        How to read it, which the page shows on demand; may be empty.
-    chart
-        Its chart, if any.
-    table
-        File name of the template of its table, if any.
-    """
-
-    name: str
-    title: str
-    caption: str
-    details: str = ""
-    chart: Chart | None = None
-    table: str | None = None
+from driftline.report.analysis import Analysis
+from driftline.report.class_sections import (
+    comparison_section,
+    confusion_sections,
+    cost_sections,
+    curve_sections,
+    found_sections,
+    measure_section,
+)
+from driftline.report.error_sections import (
+    answers_section,
+    calibration_section,
+    error_section,
+    mistakes_section,
+    sets_section,
+)
+from driftline.report.guarantee_charts import guaranteed_entries
+from driftline.report.section import Section
+from driftline.report.stream_sections import (
+    changes_section,
+    classes_section,
+    distribution_sections,
+    drift_section,
+    missing_sections,
+)
 
 
 def report_sections(analysis: Analysis) -> list[Section]:
     """Return the sections of a report in the order of the page; a comparison comes first."""
     first = analysis.first
-    sections = [_comparison(analysis)] if len(analysis.entries) > 1 else []
-    sections.append(_error(analysis))
-    if guaranteed_entries(analysis):
-        sections += [_answers(analysis), _sets(analysis)]
-    return [*sections, _changes(analysis), _drift(first), _classes(first), _mistakes(first), _calibration(first)]
-
-
-def _error(analysis: Analysis) -> Section:
-    entry, summary = analysis.first, analysis.first.summary
-    details = ""
-    if summary.interval_delta is not None:
-        details += (
-            "Shaded: where the probability of a mistake lies, as the mean over the rows of a point. With "
-            f"{100 * (1 - summary.interval_delta):g}% confidence this is true of all points at once, whatever the "
-            "stream. "
-        )
-    if summary.expected_error is not None:
-        details += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
-    details += _bound_text(entry)
-    if analysis.changes:
-        details += "Dotted vertical lines mark the changes listed below, by number. "
-    if summary.alarms:
-        details += "Triangles on the axis mark alarms: point at one, or tap it, to see what happened. "
-    details += point_text(chart_windows(entry.timeline))
-    title = "Error over time and its bound" if bound_lines(entry) else "Error over time"
-    return Section("error", title, "The share of wrong predictions over the stream.", details, error_chart(analysis))
-
-
-def _bound_text(entry: ReportEntry) -> str:
-    """Return what the bounds in the chart of errors are, of which there may be two, one or none."""
-    summary, lines = entry.summary, bound_lines(entry)
-    if summary.mean_bound is None:
-        return ""
-    if not lines:
-        return "The bound on the next step is not drawn: it is hardly better than guessing. "
-    if len(lines) > 1:
-        text = (
-            "The bounds were computed before the labels were seen and apply to the expected error: one is meant to "
-            "hold on average, the other in nearly every row, so it lies above the swings of the error. "
-        )
-    else:
-        text = (
-            "The bound was computed before the labels were seen and applies to the expected error: it is meant to "
-            "hold on average. "
-        )
-    if summary.bounds_held is None:
-        return text + "Here that cannot be relied on: labels came late, and the classifier does not allow for that. "
-    return text if summary.bounds_held else text + "Here it did not hold on average. "
-
-
-def _answers(analysis: Analysis) -> Section:
-    chart, first = answers_chart(analysis), guaranteed_entries(analysis)[0].summary
-    caption = "Rows that the classifier is sure enough of are answered; the others are handed over, say to a person."
-    if "yaxis2" in chart.layout:
-        allowed = f"the dashed line ({format_level(first.error_level)})"
-        if isinstance(first.error_level, dict):
-            allowed = "the share allowed for each label"
-        details = (
-            f"In the long run, the share of wrong answers among all answers is at most about {allowed}. Among the "
-            "first answers, or those of a single point, it can be higher; of fewer than "
-            f"{MIN_ANSWERS} answers it is not shown. {_lower_lines_text(analysis, 'answers')} "
-        )
-    else:
-        details = f"There were fewer than {MIN_ANSWERS} answers, too few to show how many of them are wrong. "
-    if first.n_tried:
-        details += (
-            f"{format_count(first.n_tried, 'row')} of {first.n_rows:,} were handed over because too many answers had "
-            "been wrong; the promise counts them as answers. "
-        )
-    details += point_text(chart_windows(analysis.first.timeline))
-    return Section("answers", "Answer or hand over", caption, details, chart)
-
-
-def _sets(analysis: Analysis) -> Section:
-    level = format_level(guaranteed_entries(analysis)[0].summary.coverage_level)
-    caption = "Instead of one label, the classifier can give a set of labels: the smaller it is, the more it says."
-    details = (
-        "An empty set says that no label is likely. In the long run, the share of sets that contain the true label is "
-        f"at least about the dashed line ({level}). Among the first rows, or those of a single point, it can be lower. "
-        f"{_lower_lines_text(analysis, 'rows')} {point_text(chart_windows(analysis.first.timeline))}"
-    )
-    return Section("sets", "Sets of labels", caption, details, sets_chart(analysis))
-
-
-def _lower_lines_text(analysis: Analysis, noun: str) -> str:
-    """Return what the lines of the lower of two charts are."""
-    if len(guaranteed_entries(analysis)) > 1:
-        return f"The lower lines are over all {noun} so far."
-    return f"The thick line is over all {noun} so far, the thin one over those of each point."
-
-
-def _mistakes(entry: ReportEntry) -> Section:
-    summary, details = entry.summary, ""
-    if summary.expected_mistakes is not None:
-        details += "Expected mistakes: those of predictions drawn at random from the classifier’s probabilities. "
-    if summary.mistake_bound is not None:
-        details += (
-            "The bound applies to such predictions: it is the sum of the bounds of all rows so far, or the expected "
-            "mistakes where these are more, plus an allowance for chance. At any one row it holds with "
-            f"{100 * (1 - summary.delta):g}% confidence. "
-        )
-    elif summary.mean_bound is not None:
-        details += "There is no bound on the total: labels came late, and the classifier does not allow for that. "
-    title = "Total mistakes" if summary.mistake_bound is None else "Total mistakes and their bound"
-    caption = "The number of wrong predictions up to each row."
-    return Section("mistakes", title, caption, details.strip(), mistakes_chart(entry))
-
-
-def _classes(entry: ReportEntry) -> Section:
-    details = point_text(chart_windows(entry.timeline))
-    return Section("classes", "Classes", "The share of each class over the stream.", details, class_chart(entry))
-
-
-def _drift(entry: ReportEntry) -> Section:
-    shifts, title = mean_shifts(entry.timeline), "Drift of features"
-    if not entry.timeline.has_columns:
-        return Section("drift", title, "There are too many columns and classes to track the mean of each.")
-    if shifts is None:
-        return Section("drift", title, "No feature mean moved, or the stream is too short to tell.")
-    rows = format_count(shifts.windows[0].n_rows, "row")
-    caption = "How far the mean of each feature, in each class, was from its mean over the whole stream."
-    details = (
-        "Each line is a feature among the rows of a class (feature · class), the strongest drift at the top. "
-        "Blue is below the mean over the stream, orange above, in standard deviations of the feature in that class. "
-        f"Each cell is the mean over {rows}; cells with fewer than {MIN_VALUES} values are blank."
-    )
-    return Section("drift", title, caption, details, drift_chart(shifts))
-
-
-def _changes(analysis: Analysis) -> Section:
-    title = "Changes in the stream"
-    if not analysis.changes:
-        return Section("changes", title, " ".join(no_change_sentences(analysis.first.timeline.searched_changes())))
-    caption = "When the stream changed, and what differed before and after."
-    details = (
-        "Compared are the level and the spread of each feature in each class, by ranks; the share of missing values of "
-        "each feature; and the share of each class. The table has what differs most before and after each change; "
-        "medians and interquartile ranges are interpolated from counts. Strength: the largest difference, in "
-        "standard errors, which allow for rows that depend on earlier ones. In a stream that does not change, a change "
-        "is reported with a probability of about 1%. Smooth swings that keep returning, such as seasons, do not count."
-    )
-    return Section("changes", title, caption, details, table="changes_table.html.j2")
-
-
-def _comparison(analysis: Analysis) -> Section:
-    caption = "The share of wrong predictions of each classifier on the same rows."
-    details = (
-        "The distance to the best and its interval are in percentage "
-        "points. p: the probability of a difference this large if both classifiers had the same error rate, corrected "
-        "for the number of comparisons. Mean bound: failed if the expected mistakes exceeded the sum of the bounds; "
-        "void if labels came late and the bounds do not allow for that. "
-        f"{point_text(chart_windows(analysis.first.timeline))}"
-    )
-    chart, title = comparison_chart(analysis), "Comparison of classifiers"
-    return Section("comparison", title, caption, details, chart, "comparison_table.html.j2")
-
-
-def _calibration(entry: ReportEntry) -> Section:
-    chart, title = calibration_chart(entry), "Did the bound hold?"
-    if chart is None:
-        return Section("calibration", title, f"{entry.name} gives no bound.")
-    caption = "The expected error of rows with similar bounds, against their mean bound: below the diagonal it held."
-    return Section("calibration", title, caption, "Larger dots stand for more rows.", chart)
+    promises = [answers_section(analysis), sets_section(analysis)] if guaranteed_entries(analysis) else []
+    return [
+        *([comparison_section(analysis)] if len(analysis.entries) > 1 else []),
+        error_section(analysis),
+        *cost_sections(analysis),
+        *found_sections(analysis),
+        *curve_sections(analysis),
+        *confusion_sections(analysis),
+        measure_section(analysis),
+        *promises,
+        changes_section(analysis),
+        *distribution_sections(analysis),
+        *missing_sections(analysis),
+        drift_section(first),
+        classes_section(first),
+        mistakes_section(first),
+        calibration_section(first),
+    ]

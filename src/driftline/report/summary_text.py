@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from driftline.evaluation import Change, Comparison, Shift, Summary
 from driftline.evaluation.cost_text import cost_sentences
+from driftline.evaluation.metrics import METRICS
 from driftline.evaluation.summary_table import label_hint
 from driftline.report.analysis import Analysis, ReportEntry, analyse
 from driftline.report.change_text import no_change_sentences
 from driftline.report.formatting import (
     format_count,
+    format_measure,
     format_percent,
     format_points,
     join_words,
@@ -190,25 +192,40 @@ def _ranking_sentence(analysis: Analysis) -> str:
     ]
     if not analysis.ranking:
         return f"The classifiers cannot be compared: {join_words(stopped)}."
+    if analysis.ranking[0].value is None:
+        return f"No classifier has any {METRICS[analysis.by].name}."
     best, second = analysis.ranking[:2]
     ours = next((place for place in analysis.ranking if place.name == analysis.first.name), best)
     other = second if ours is best else ours
+    metric = METRICS[analysis.by]
+    superlative = "highest" if metric.larger_is_better else "lowest"
     text = (
-        f"Of the {len(analysis.ranking)} classifiers compared, {best.name} had the lowest error "
-        f"({format_percent(best.error)}), {_distance_text(other, is_second=other is second)}"
+        f"Of the {len(analysis.ranking)} classifiers compared, {best.name} had the {superlative} {metric.name}"
+        f"{_class_text(analysis)} ({format_measure(best)}), {_distance_text(other, is_second=other is second)}"
     )
     return "; ".join([text, *stopped]) + "."
 
 
+def _class_text(analysis: Analysis) -> str:
+    """Return which class the measure is about, if it is about one."""
+    positive = analysis.first.summary.positive
+    is_of_class = METRICS[analysis.by].classes in ("positive", "ranked") and positive is not None
+    return f" of {visible_text(positive)}" if is_of_class else ""
+
+
 def _distance_text(other: Comparison, *, is_second: bool) -> str:
+    metric = METRICS[other.by]
+    if other.behind is None:
+        return f"and {other.name} has no {metric.name}"
     if not other.behind:
-        return f"and {other.name} had the same error"
+        return f"and {other.name} had the same {metric.name}"
     name = f"{other.name} came second," if is_second else f"{other.name} was"
     if other.p is None:
         significance = ""
     else:
         significance = f" ({'' if other.p < SIGNIFICANCE_LEVEL else 'not '}statistically significant)"
-    return f"and {name} {format_points(other.behind)} behind{significance}"
+    distance = format_points(other.behind) if metric.is_share else f"{other.behind:.3f}"
+    return f"and {name} {distance} behind{significance}"
 
 
 def _omission_sentence(entry: ReportEntry) -> str:

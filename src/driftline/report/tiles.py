@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from driftline.evaluation import Summary
+from driftline.evaluation.metrics import METRICS
 from driftline.evaluation.summary_table import format_level
 from driftline.report.analysis import Analysis
 from driftline.report.formatting import format_percent, truncate, visible_text
@@ -33,7 +34,7 @@ class Tile:
 def report_tiles(analysis: Analysis) -> list[Tile]:
     """Return the tiles of the classifier that the report is about; those without a figure are left out."""
     summary = analysis.first.summary
-    tiles = [_error(summary), _trivial_rule(summary)]
+    tiles = [*_rank(analysis), _error(summary), _trivial_rule(summary), *_cost(summary)]
     if summary.answered is not None:
         tiles.append(_answered(summary))
     return [
@@ -42,6 +43,21 @@ def report_tiles(analysis: Analysis) -> list[Tile]:
         _changes(analysis),
         *([_alarms(summary)] if summary.answered is not None else []),
     ]
+
+
+def _rank(analysis: Analysis) -> list[Tile]:
+    """Return the place among the classifiers compared; nothing if there is none."""
+    places = [place for place in analysis.ranking if place.name == analysis.first.name and place.value is not None]
+    note = f"by {METRICS[analysis.by].name}"
+    return [Tile("Rank", f"{place.rank:g} of {len(analysis.ranking)}", note) for place in places]
+
+
+def _cost(summary: Summary) -> list[Tile]:
+    """Return the cost of a row; nothing without costs."""
+    if summary.cost is None:
+        return []
+    note = "a row" if summary.cost_without is None else f"a row; {summary.mean_cost_without:.3g} if not chosen by cost"
+    return [Tile("Cost", f"{summary.mean_cost:.3g}", note)]
 
 
 def _error(summary: Summary) -> Tile:

@@ -25,8 +25,8 @@
   function layoutFor(chart, width, height) {
     const layout = merge(chart.layout, { width, height, uirevision: "kept", yaxis: { fixedrange: true } });
     if (width >= NARROW || chart.isSquare) return { ...layout, annotations: [...(layout.annotations ?? []), ...chart.labels] };
-    const legend = {
-      showlegend: chart.labels.length > 0,
+    const legend = chart.labels.length === 0 ? {} : {
+      showlegend: true,
       height: height + 12 * chart.labels.length,
       legend: { y: -0.14, yanchor: "top" },
     };
@@ -40,7 +40,8 @@
     for (const chart of charts) {
       const element = document.getElementById(`chart-${chart.name}`);
       const height = onPaper ? PAPER_HEIGHT * chart.layout.height : chart.layout.height;
-      const width = onPaper ? (chart.isSquare ? height : PAPER_WIDTH) : element.clientWidth;
+      const paperWidth = chart.isSquare ? height : chart.isHalf ? PAPER_WIDTH / 2 - 12 : PAPER_WIDTH;
+      const width = onPaper ? paperWidth : element.clientWidth;
       const layout = resolveColours(layoutFor(chart, width, height), "", style);
       Plotly.react(element, resolveColours(chart.data, "", style), layout, { displayModeBar: false, doubleClick: "reset" });
       element.style.height = `${layout.height}px`;
