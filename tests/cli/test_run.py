@@ -390,6 +390,26 @@ def test_label_memory_needs_a_classifier_that_has_it(folder, command):
     assert "--label-memory needs a classifier that has this parameter, such as amrc; got majority" in left.err
 
 
+def test_changes_of_a_rare_class_a_sensor_and_a_spread_are_told(tmp_path, monkeypatch, command):
+    rng = np.random.default_rng(0)
+    before = np.arange(8_000) < 5_000
+    labels = np.where(rng.random(8_000) < 0.03, "fraud", "fine")
+    amount = np.where(labels == "fraud", np.where(before, 247.0, 8.0), 20.0) * rng.lognormal(0.0, 1.3, 8_000)
+    sensor = np.where(before | (rng.random(8_000) < 0.1), rng.normal(size=8_000).round(3).astype(str), "")
+    load = rng.normal(size=8_000) * np.where(before, 1.0, 3.0)
+    columns = zip(amount.round(3), sensor, load.round(4), labels, strict=True)
+    lines = [",".join(map(str, row)) for row in columns]
+    (tmp_path / "plant.csv").write_text("\n".join(["amount,sensor,load,kind", *lines]))
+    monkeypatch.chdir(tmp_path)
+    left = command("run", "plant.csv", "--label", "kind", "--model", "majority", "--json", "left.json")
+    record = json.loads((tmp_path / "left.json").read_text())
+    shifts = [shift for change in record["changes"] for shift in change["shifts"]]
+    told = {(shift["feature"], shift["kind"]) for shift in shifts}
+    assert told == {("amount", "location"), ("sensor", "missing"), ("load", "spread")}
+    assert {shift["label"] for shift in shifts if shift["feature"] == "amount"} == {"fraud"}
+    assert "change to a new level near row 5,0" in left.err
+
+
 def test_a_change_is_reported_when_it_is_found(tmp_path, monkeypatch, command):
     rng = np.random.default_rng(0)
     amounts = np.where(np.arange(6_000) < 3_500, 247.0, 8.0) * rng.lognormal(0.0, 0.5, 6_000)
@@ -400,7 +420,9 @@ def test_a_change_is_reported_when_it_is_found(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     loud = command("run", "sales.csv", "--label", "kind", "--model", "majority")
     assert re.search(
-        r"change near row 3,\d+ \(found at row 4,\d00\): median of amount in class (fraud|fine) 2\d\d → \d", loud.err
+        r"change to a new level near row 3,\d+ \(found at row 4,\d00\): "
+        r"median of amount in class (fraud|fine) 2\d\d → \d",
+        loud.err,
     )
     quiet = command("run", "sales.csv", "--label", "kind", "--model", "majority", "--quiet")
-    assert "change near" not in quiet.err
+    assert "new level" not in quiet.err

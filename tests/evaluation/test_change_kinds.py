@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from changes import WITHOUT_CHANGE, false_alarms, timeline_of
+from change_streams import WITH_CHANGE, WITHOUT_CHANGE
+from changes import false_alarms, finds, reports, timeline_of
 from driftline.evaluation import Change, ShiftKind, evaluate
 from driftline.evaluation.change_series import trimmed_means
 from driftline.evaluation.change_watch import ChangeWatch
@@ -82,7 +83,41 @@ def test_a_shift_that_comes_slowly_and_stays_is_found():
 @pytest.mark.parametrize("name", ["autoregression 0.95", "autoregression 0.99", "season of 6 cycles, noise 0.5"])
 def test_slow_swings_are_no_changes(name):
     """See benchmarks/changes.py for more streams."""
-    assert false_alarms(WITHOUT_CHANGE[name], 5_000, 20) <= 1
+    assert false_alarms(WITHOUT_CHANGE[name], 5_000, range(20)) <= 1
+
+
+def test_slopes_that_return_are_no_changes():
+    """These three streams are among those in which single pieces of the wave are significant."""
+    assert false_alarms(WITHOUT_CHANGE["season of 2 cycles, noise 0"], 20_000, (10, 14, 22)) == 0
+
+
+def test_a_jump_and_the_way_back_are_changes_at_the_end_and_only_the_first_during_the_run():
+    X, y, _ = normal_stream(0)
+    X[5_000:7_000, 0] += 1.0
+    timeline, found = timeline_of(X, y, ChangeWatch())
+    assert [round(change.row, -2) for change in found] == [5_000]
+    assert [round(change.row, -2) for change in timeline.changes()] == [5_000, 7_000]
+
+
+@pytest.mark.parametrize(
+    "name", ["season of 2 cycles, noise 0.5", "season of 3 cycles, noise 0.5", "weeks of 8 cycles"]
+)
+def test_swings_are_not_reported_while_rows_come_in(name):
+    assert sum(reports(WITHOUT_CHANGE[name], N, seed)[1] for seed in range(8)) == 0
+
+
+def test_a_change_beside_swings_is_reported_while_rows_come_in():
+    make = WITH_CHANGE["shift by 1 beside weeks of 8 cycles"]
+    assert [finds(make, N, 0.5, seed)[1] for seed in range(4)] == [500] * 4
+
+
+def test_a_change_is_reported_though_another_column_changed_not_long_before():
+    X, y, _ = normal_stream(2)
+    X[5_000:, 0] += 0.4
+    X[6_900:, 1] += 0.6
+    first, second = timeline_of(X, y, ChangeWatch())[1]
+    assert (first.shifts[0].feature, second.shifts[0].feature) == ("x0", "x1")
+    assert min(first.n_rows, second.n_rows) < second.row - first.row < max(first.n_rows, second.n_rows)
 
 
 def test_where_nothing_changes_it_is_said_what_would_have_been_found():

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
-from scipy.stats import t as student
+from scipy.special import gammainc, gammaincinv, stdtrit
 
 from driftline.evaluation.change_scores import Scores
 from driftline.types import Flags, Labels, Matrix, Vector
@@ -139,7 +137,7 @@ class ChangeSeries:
         for length, variance in self.variances.items():
             with np.errstate(invalid="ignore", divide="ignore"):
                 worth = number * np.fmin(between / variance, 1.0)
-            values[length] = student.isf(self.level, np.fmax(worth - 1.0, 1.0))
+            values[length] = -stdtrit(np.fmax(worth - 1.0, 1.0), self.level)
         return values
 
     @cached_property
@@ -173,8 +171,8 @@ class ChangeSeries:
             values. The standard error is larger where scores vary more than elsewhere, and has an allowance for skewed
             scores, such as rare events, by Bernstein's inequality.
         """
-        before, n_before = self._means(t - length, t)
-        after, n_after = self._means(t, t + length)
+        before, n_before = self.means(t - length, t)
+        after, n_after = self.means(t, t + length)
         variance, weight = self.variances[length], self.skew_weights
         with np.errstate(invalid="ignore", divide="ignore"):
             shift = after - before
@@ -185,8 +183,19 @@ class ChangeSeries:
         z = np.where(enough, z, 0.0)
         return z, np.abs(z) / self.critical_values[length]
 
-    def _means(self, first: Any, end: Any) -> tuple[Matrix, Matrix]:
-        """Return the mean scores over the windows from `first` to before `end`, and their numbers."""
+    def means(self, first: Labels, end: Labels) -> tuple[Matrix, Matrix]:
+        """Return mean scores over several windows, and how many scores these are.
+
+        Parameters
+        ----------
+        first, end : ndarray of shape (n_places,)
+            Numbers of the first windows, and of those after the last ones.
+
+        Returns
+        -------
+        means, counts : ndarray of shape (n_places, n_cells)
+            The mean is NaN where there are no scores.
+        """
         counts = self.counts[end] - self.counts[first]
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.sums[end] - self.sums[first]) / counts, counts
@@ -211,7 +220,7 @@ def trimmed_means(squares: Matrix) -> Vector:
     kept = np.arange(len(squares))[:, np.newaxis] < number - n_trimmed
     total = np.where(kept, np.sort(squares, axis=0), 0.0).sum(axis=0)
     share = n_trimmed / np.maximum(number, 1)
-    normal = chi2.cdf(chi2.ppf(1.0 - share, 1), 3)
+    normal = gammainc(1.5, gammaincinv(0.5, 1.0 - share))  # of the mean of squares, the part that these make up
     means: Vector = np.where(number >= MIN_BATCHES - 1, total / np.maximum(number, 1) / normal, np.nan)
     return means
 

@@ -40,7 +40,8 @@ class ChangeWatch:
     def new_changes(self, timeline: Timeline) -> list[Change]:
         """Search if it is time to, and return the changes that were not reported before.
 
-        A change is the same as one reported before if its row is nearer to that row than the rows that were compared.
+        A change is the same as one reported before if its row is nearer to that row than the rows that were compared in
+        either search, or than two windows.
 
         Parameters
         ----------
@@ -59,10 +60,11 @@ class ChangeWatch:
         growth = max(LOOK_GROWTH, cells / WIDE_CELLS)
         self.next_row = timeline.n_rows + max(LOOK_ROWS, int(growth * timeline.n_rows))
         found = timeline.search_now(FALSE_ALARM_PROBABILITY / (self.n_searches * (self.n_searches + 1)))
-        new = [change for change in found if not any(_is_same(change, other) for other in self.reported)]
+        known, least = self.reported, 2 * timeline.window_length
+        new = [change for change in found if not any(_is_same(change, other, least) for other in known)]
         self.reported += new
         return sorted(new, key=lambda change: change.row)
 
 
-def _is_same(one: Change, other: Change) -> bool:
-    return abs(one.row - other.row) < max(one.n_rows, other.n_rows)
+def _is_same(one: Change, other: Change, least: int) -> bool:
+    return abs(one.row - other.row) < max(min(one.n_rows, other.n_rows), least)

@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.ndimage import maximum_filter1d
 
+from driftline.evaluation.change_levels import are_levels, are_new
 from driftline.evaluation.change_scores import ShiftKind, scores_of
 from driftline.evaluation.change_series import MIN_BATCHES, ChangeSeries, comparison_lengths
 from driftline.evaluation.change_sizes import SearchedChanges, searched_changes
 from driftline.evaluation.shifted_values import ShiftedValues
 from driftline.evaluation.value_counts import ValueCounts
 from driftline.evaluation.window_stats import WindowStats
-from driftline.types import Flags, Matrix, Vector
+from driftline.types import Flags, Labels, Matrix, Vector
 
 FALSE_ALARM_PROBABILITY = 0.01
 """Probability of finding a change in a stream that does not change."""
@@ -66,11 +67,11 @@ class Change:
     n_rows
         Largest number of rows that were compared on each side.
     strength
-        The largest shift, in standard errors.
+        The first of the shifts, in standard errors.
     error_before, error_after
         Share of wrong predictions among these rows.
     shifts : tuple of Shift
-        The largest shifts, the largest first.
+        The largest shifts, the one that is clearest first.
     """
 
     row: int
@@ -91,7 +92,7 @@ class ChangeSearch(NamedTuple):
     column_strengths: Matrix
     """(n_classes, n_columns): largest shift of the location of each column in each class, in standard errors."""
     searched: SearchedChanges | None
-    """What was compared; None if the stream was too short."""
+    """What was compared; None if the stream was too short, or if only new levels were searched for."""
 
 
 def search_changes(
@@ -100,6 +101,7 @@ def search_changes(
     classes: Sequence[Any],
     names: Sequence[str],
     probability: float = FALSE_ALARM_PROBABILITY,
+    only_new_levels: bool = False,
 ) -> ChangeSearch:
     """Search for changes between the windows of a timeline; `Timeline.changes` describes how.
 
@@ -113,6 +115,8 @@ def search_changes(
         The labels, and the names of the columns that are counted.
     probability : float, default=0.01
         Probability of finding a change in a stream that does not change.
+    only_new_levels : bool, default=False
+        Whether only changes to levels that last and were not there before are found, as while rows come in.
 
     Returns
     -------
@@ -122,12 +126,13 @@ def search_changes(
     strengths = np.zeros((len(classes), len(names)))
     if len(windows) < MIN_BATCHES:
         return ChangeSearch([], strengths, None)
-    search = _Search(windows, values.completed(), classes, names, probability)
+    search = _Search(windows, values.completed(), classes, names, probability, only_new_levels)
     positions = search.positions()
     lengths = {t: search.best_length(t, positions) for t in positions}
     changes = [search.change(t, length) for t, length in lengths.items() if search.ratios[length][t - length] > 1.0]
     changes.sort(key=lambda change: -change.strength)
-    return ChangeSearch(changes, search.column_strengths, searched_changes(search.series, windows, probability))
+    searched = None if only_new_levels else searched_changes(search.series, windows, probability)
+    return ChangeSearch(changes, search.column_strengths, searched)
 
 
 class _Search:
@@ -143,14 +148,15 @@ class _Search:
         classes: Sequence[Any],
         names: Sequence[str],
         probability: float,
+        only_new_levels: bool,
     ) -> None:
         self.windows, self.values, self.classes, self.names = windows, values, classes, names
         self.is_binary: Flags = values.is_binary()
+        self.only_new_levels = only_new_levels
         self.lengths = comparison_lengths(len(windows))
         parts = list(scores_of(windows, values, len(classes), self.is_binary))
         n_comparisons = sum(len(part.kinds) for part in parts) * len(windows) * len(self.lengths)
         self.series = [ChangeSeries(part, probability / (2 * n_comparisons)) for part in parts]
-        self.threshold = float(norm.isf(probability / (2 * n_comparisons)))
         self.ends = np.concatenate([[0], np.cumsum([window.n_rows for window in windows])])
         self.mistakes = np.concatenate([[0.0], np.cumsum([window.mistakes for window in windows])])
         self._compare_all()
@@ -163,13 +169,32 @@ class _Search:
         places = np.arange(length, len(self.windows) - length + 1)
         largest = np.zeros(len(places))
         for series in self.series:
-            z, ratios = series.compare(places, length)
+            z, ratios = self._judge(series, places, length)
             largest = np.maximum(largest, ratios.max(axis=1, initial=0.0))
             scores, strongest = series.scores, np.abs(z).max(axis=0, initial=0.0)
             for kind in (ShiftKind.LOCATION, ShiftKind.SHARE):
                 cells = np.array([each is kind for each in scores.kinds], bool)
                 np.maximum.at(self.column_strengths, (scores.classes[cells], scores.columns[cells]), strongest[cells])
         return largest
+
+    def _judge(self, series: ChangeSeries, places: Labels, length: int) -> tuple[Matrix, Matrix]:
+        """Compare at some places, as `ChangeSeries.compare` does; the ratios of what is no change are 0.
+
+        With `only_new_levels`, a change needs levels that are new. Then the place where a cell differs most is judged,
+        because among many places near it some would look like levels by chance. Without, it needs one of the two: a
+        slope whose ends keep returning is no change, but a slope to a new level is, and a jump and back.
+        """
+        z, ratios = series.compare(places, length)
+        rows = np.flatnonzero((ratios > 1.0).any(axis=1))
+        if not rows.size:
+            return z, ratios
+        levels, new = (judge(series, places[rows], length) for judge in (are_levels, are_new))
+        if self.only_new_levels:
+            highest = maximum_filter1d(ratios, length + 1, axis=0, mode="nearest")
+            ratios[rows] *= levels & new & (ratios >= highest)[rows]
+        else:
+            ratios[rows] *= levels | new
+        return z, ratios
 
     def positions(self) -> list[int]:
         """Return the numbers of windows before the changes.
@@ -229,7 +254,7 @@ class _Search:
         shifted = ShiftedValues(self.windows, self.values, t, length)
         largest: dict[tuple[bool, int, int], tuple[float, float, ShiftKind]] = {}
         for series in self.series:
-            z, ratios = (each[0] for each in series.compare(np.array([t]), length))
+            z, ratios = (each[0] for each in self._judge(series, np.array([t]), length))
             scores = series.scores
             for cell in np.flatnonzero(ratios > 1.0).tolist():
                 kind, c, j = scores.kinds[cell], int(scores.classes[cell]), int(scores.columns[cell])

@@ -110,10 +110,12 @@ def evaluate(
         because fewer do not show how correlated rows are; then every 500 rows, and when a sixteenth of the rows are
         new if that is more (later with more than 256 columns of classes). The k-th search finds a change in a stream
         that does not change with a probability of at most 1 %/(k(k + 1)), so that all searches together do so with at
-        most 1 %, if rows depend on those shortly before only. A slow swing, such as a season, cannot be told from a
-        change until it has been seen to return, so its first turns may be reported. `Timeline.changes` searches once
-        more at the end, with all rows: it can find more
-        changes and more accurate rows, and drops those that are no larger than differences that came later.
+        most 1 %, if rows depend on those shortly before only. Reported are changes to a new level that lasts: the
+        stream was never there before, has not gone back, and is neither on a slope nor in a smooth wave. A swing is
+        therefore not reported once it has gone away and come back; before that, a sharp one is, because it is a change
+        for all that is known. Nor is the way back from a change reported. `Timeline.changes` searches once more at the
+        end, with all rows: it finds more changes, such as ways back, and drops those that are no larger than
+        differences that came later.
 
     Returns
     -------

@@ -359,7 +359,9 @@ class Timeline:
         the length compared or an eighth of the stream, and the largest counts. Neighbouring rows may therefore be
         correlated. Swings that keep returning, such as seasons, make all differences large, so that they do not count
         as changes; but switches that are sharp, few (up to about a dozen) and far apart do. The largest differences are
-        left out of the estimate, so that changes do not hide themselves.
+        left out of the estimate, so that changes do not hide themselves. A difference on a slope, rather than between
+        two levels, is a change only if the stream was never at its upper end before and never at its lower end after,
+        or the other way round.
 
         A change is reported if it would appear by chance in one of a hundred streams that do not change. Short
         comparisons come first, so that each change is found at its row and long comparisons do not span it. A stream
@@ -455,7 +457,7 @@ class Timeline:
         return self._searched().searched
 
     def search_now(self, probability: float) -> list[Change]:
-        """Search for changes in the rows so far.
+        """Search the rows so far for changes to levels that last and were not there before.
 
         Parameters
         ----------
@@ -467,13 +469,13 @@ class Timeline:
         list of Change
             The strongest first.
         """
-        return self._search_with(probability).changes
+        return self._search_with(probability, only_new_levels=True).changes
 
     def _searched(self) -> ChangeSearch:
         if self._search is None:
-            self._search = self._search_with(FALSE_ALARM_PROBABILITY)
+            self._search = self._search_with(FALSE_ALARM_PROBABILITY, only_new_levels=False)
         return self._search
 
-    def _search_with(self, probability: float) -> ChangeSearch:
+    def _search_with(self, probability: float, *, only_new_levels: bool) -> ChangeSearch:
         names = self.columns if self.has_columns else ()
-        return search_changes(self._windows, self._value_counts, self.classes, names, probability)
+        return search_changes(self._windows, self._value_counts, self.classes, names, probability, only_new_levels)

@@ -168,8 +168,9 @@ def format_change(change: Change) -> str:
     --------
     >>> shift = Shift(ShiftKind.LOCATION, "amount", "fraud", 247.0, 8.0, -9.0)
     >>> format_change(Change(4_200, float("nan"), 4_600, 400, 9.0, 0.1, 0.2, (shift,)))
-    'change near row 4,200 (found at row 4,600): median of amount in class fraud 247 → 8'
+    'change to a new level near row 4,200 (found at row 4,600): median of amount in class fraud 247 → 8'
     """
     shift = change.shifts[0]
     before, after = shift_values(shift)
-    return f"change near row {change.row:,} (found at row {change.found_at:,}): {shift_name(shift)} {before} → {after}"
+    place = f"near row {change.row:,} (found at row {change.found_at:,})"
+    return f"change to a new level {place}: {shift_name(shift)} {before} → {after}"
