@@ -35,6 +35,11 @@ def test_rows_without_times_and_missing_values_have_no_text():
     assert "1 row, 2 columns; 1 classes: yes" in html
 
 
+def test_as_text_a_stream_has_its_kind_name_and_size():
+    assert repr(ArrayStream([[1.5, 2.0]], ["yes"], name="one")) == "ArrayStream(one: 1 row, 2 columns)"
+    assert repr(load("flights")).endswith("(flights: 8,857 rows, 12 columns)")
+
+
 def test_no_name_or_label_is_interpreted():
     columns = [HOSTILE, "\x1b[31m", "a" * 1000]
     stream = ArrayStream(np.ones((2, 3)), [HOSTILE, "b" * 1000], name=HOSTILE, columns=columns)
