@@ -14,7 +14,7 @@ from driftline.cli import FAILED, INTERRUPTED, print_error
 from driftline.cli.guarantees import create_model
 from driftline.cli.output import STDOUT, DataConsole, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
-from driftline.cli.source import ReadOptions, open_source, print_columns, readable_again
+from driftline.cli.source import ReadOptions, check_positive, open_source, print_columns, readable_again
 from driftline.errors import ConfigError, DataError, DriftlineError, PositiveLabelError
 from driftline.evaluation import Comparison, compare, evaluate
 from driftline.evaluation.metrics import METRICS, metric_named
@@ -59,8 +59,10 @@ def compare_models(
     with readable_again(source) as place:
         for name, model in candidates.items():
             stream = open_source(place, reading)
-            if name == names[0] and not quiet:
-                print_columns(stream)
+            if name == names[0]:
+                if not quiet:
+                    print_columns(stream)
+                check_positive(stream, positive)
             # scikit-learn's classifiers refuse missing values; all others take them.
             wrapped = ImputedClassifier(model) if describe(name).family == "scikit-learn" else model
             try:
