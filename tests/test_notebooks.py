@@ -31,7 +31,7 @@ def shown(cell):
 
 def test_the_notebooks_are_there_and_one_runs_every_time():
     names = {path.stem for path in EXAMPLES.glob("*.ipynb")}
-    assert names == {"flights", "fraud", "from_river"}
+    assert names == {"flights", "fraud", "from_river", "sensors"}
     assert names & set(QUICK)
 
 

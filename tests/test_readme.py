@@ -1,11 +1,12 @@
 import re
-import sys
+import shlex
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from driftline.cli import main
-from helpers.csv_stream import write_rows
+from driftline.cli.app import app
+from helpers.printed_text import prints
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -24,21 +25,19 @@ def code_blocks():
     return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_first_command_of_the_readme_works(tmp_path, monkeypatch, capsys):
+def test_the_command_of_the_readme_prints_what_is_shown(tmp_path, monkeypatch):
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
-    write_rows("my.csv")
-    command = re.search(r"^(driftline run .*)$", README.read_text(encoding="utf-8"), re.MULTILINE)[1]
-    monkeypatch.setattr(sys, "argv", command.split())
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert not left.value.code
-    assert "300 rows of my" in capsys.readouterr().out
-    assert (tmp_path / "my.html").stat().st_size > 0
+    text = README.read_text(encoding="utf-8")
+    command, shown = re.search(r"```console\n\$ driftline (.*?)\n```\n\n```text\n(.*?)```", text, re.DOTALL).groups()
+    done = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "100"})
+    assert done.exit_code == 0
+    assert prints(shown, done.stdout), done.stdout
+    assert (tmp_path / "flights.html").stat().st_size > 0
 
 
 def test_the_two_make_commands_stand_on_the_first_screen_of_the_readme():
-    first_screen = README.read_text(encoding="utf-8").splitlines()[:40]
+    first_screen = README.read_text(encoding="utf-8").splitlines()[:45]
     for target in ("make demo", "make test"):
         assert any(target in line for line in first_screen)
 

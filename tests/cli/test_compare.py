@@ -132,10 +132,21 @@ def test_classifiers_can_be_ranked_by_how_well_they_find_a_class(folder, command
     assert [entry["value"] == entry["average_precision"] for entry in models] == [True] * 3
     assert (models[2]["name"], models[2]["value"]) == ("dwm", None)  # it gives no probabilities
     assert [entry["positive"] for entry in models] == ["fraud"] * 3
-    assert f"{values[0]:.4f}" in lines[2]
     page = (folder / "found.html").read_text(encoding="utf-8")
     assert f"{models[0]['name']} had the highest average precision of fraud ({values[0]:.3f})" in page
     assert f'<td data-name="Average precision">{values[1]:.3f}</td>' in page
+    assert f"{values[0]:.3f}" in lines[3]
+    assert [line.split()[1] for line in lines[2:6]] == ["model", *(entry["name"] for entry in models)]
+
+
+def test_no_cell_is_cut_off_in_a_narrow_terminal(folder, command, monkeypatch):
+    write_frauds()
+    monkeypatch.setenv("COLUMNS", "30")
+    names = ("windowed-majority", "no-change", "sklearn-nb")
+    left = command("compare", "frauds.csv", "--label", "class", "--models", ",".join(names), "--by", "recall")
+    assert (left.code, "…" in left.out) == (0, False)
+    assert {line.split()[1] for line in left.out.splitlines() if line[:4].strip().isdigit()} <= set(names)
+    assert all(f"  {name}  " in left.out for name in names)
 
 
 @pytest.mark.parametrize(

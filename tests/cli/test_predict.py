@@ -77,6 +77,7 @@ def test_columns_may_come_in_any_order_without_a_label(folder, command, model):
     left = command("predict", model, "turned.tsv")
     assert left.code == 1
     assert "its cells were cut at ',', as in the file that the model learned from; pass --delimiter" in left.err
+    assert command("predict", model, "turned.tsv", "--id", "sensor").err == left.err
 
 
 def test_the_standard_input_and_files_are_written_alike(folder, command, model):

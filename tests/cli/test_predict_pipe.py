@@ -218,3 +218,13 @@ def test_a_signal_leaves_no_files_and_the_answers_so_far(trained, number, code):
     assert process.returncode == code
     assert said == f"driftline: {'terminated' if code == 143 else 'interrupted'}\n"
     assert {path.name for path in trained.iterdir()} == before
+
+
+def test_a_label_that_the_model_had_not_seen_is_learned_and_named(trained, command):
+    header, rows, _ = unlabelled(trained)
+    (trained / "new.csv").write_text("\n".join([header, *rows[:2]]) + "\n")
+    (trained / "labels.csv").write_text("key,class\nn0,moving\nn1,movign\n")
+    left = command("predict", "m.driftline", "new.csv", "--id", "key", "--learn", "labels.csv")
+    assert left.code == 0
+    assert "labels that the model had not seen before were learned: 'movign'; check their spelling" in left.err
+    assert "2 labels were learned" in left.err

@@ -13,6 +13,7 @@ import pytest
 
 import driftline
 from driftline import AMRC
+from driftline.cli import run as run_module
 from driftline.evaluation import Summary, evaluate, timeline
 from driftline.guarantees import Guarantees
 from driftline.registry import create
@@ -61,7 +62,7 @@ def test_figures_for_programs_are_those_of_an_evaluation(folder, command):
     assert record["command"].startswith("driftline run my.csv --label class")
 
 
-def test_the_figures_of_each_class_are_shown_and_one_can_be_chosen(folder, command):
+def test_the_figures_of_each_class_are_shown_and_one_can_be_chosen(folder, command, monkeypatch):
     left = command("run", "my.csv", *LINEAR, "--positive", "moving", "--json", "my.json")
     record = json.loads((folder / "my.json").read_text())
     shown = " ".join(left.out.split())
@@ -71,9 +72,12 @@ def test_the_figures_of_each_class_are_shown_and_one_can_be_chosen(folder, comma
         assert f"{each['label']}: recall {each['recall']:.1%}, precision {each['precision']:.1%}" in shown
     assert f"average precision {record['average_precision']:.3f}" in shown
     assert "(of moving)" in shown
+    message = "the positive class 'up' never occurs; choose a label that does: "
+    piped = command("run", "-", *LINEAR, "--positive", "up", "--quiet", stdin=(folder / "my.csv").read_bytes())
+    assert (piped.code, message in piped.err) == (2, True)  # at the end, because a pipe is read once
+    monkeypatch.setattr(run_module, "evaluate", None)  # so that a run would fail
     wrong = command("run", "my.csv", *LINEAR, "--positive", "up", "--quiet")
-    assert wrong.code == 2
-    assert "the positive class 'up' never occurs; choose a label that does: " in wrong.err
+    assert (wrong.code, message in wrong.err) == (2, True)
 
 
 def test_levels_are_followed_shown_and_kept_in_the_saved_model(folder, command):

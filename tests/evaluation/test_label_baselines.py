@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from driftline import AMRC
 from driftline.baselines import Majority, NoChange
+from driftline.core.costs import Costs
 from driftline.evaluation import evaluate, read_records
 from driftline.evaluation.label_baselines import LabelBaselines
 from driftline.streams import ArrayStream
@@ -61,6 +62,18 @@ def test_labels_may_be_cut_anywhere(labels, cut):
     assert predicted.last == first.last + second.last
     assert predicted.majority == first.majority + second.majority
     assert whole == parts
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30), st.integers(0, 9), st.integers(0, 9))
+def test_no_label_would_have_cost_less_than_the_cheapest(labels, first, second):
+    costs = Costs({"a": {"b": first}, "b": {"c": second, "b": 0.5}})
+    predicted = LabelBaselines(costs).predict_then_learn(np.array(labels)).cheapest
+    assert predicted[0] is None
+    for row, label in enumerate(predicted[1:], 1):
+        totals = {known: sum(costs.of(true, known) for true in labels[:row]) for known in labels[:row]}
+        assert totals[label] == min(totals.values())
+    plain = LabelBaselines(Costs({})).predict_then_learn(np.array(labels))
+    assert plain.cheapest == plain.majority
 
 
 def test_the_predictors_agree_with_the_classifiers_of_that_name():

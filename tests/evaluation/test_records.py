@@ -25,7 +25,7 @@ def block_of(steps, label_of=lambda step: step % 3):
     statuses = np.array([None if step % 2 == 0 else Status.OK for step in steps], dtype=object)
     answers = predictions_with_bounds(labels, numbers / 1e6, bounds, statuses=statuses)
     block = Block(np.zeros((n, 1)), labels, np.full(n, np.nan))
-    repeated = LabelPredictions([None] * n, [None] * n)
+    repeated = LabelPredictions([None] * n, [None] * n, [None] * n)
     return block, answers, np.zeros(n, np.int64), StatedRows.nothing(n), repeated
 
 

@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 
 from driftline.evaluation import evaluate
 from driftline.evaluation.logistic_baseline import MAX_WEIGHTS, LogisticBaseline
-from driftline.evaluation.verdict import MistakeBatches
+from driftline.evaluation.summary_table import label_hint
+from driftline.evaluation.verdict import LossBatches
 from driftline.kernels.logistic import LARGEST_DEVIATION, STEP, predict_then_learn
 from driftline.registry import create
 from driftline.report.verdict_text import verdict_sentences
@@ -68,9 +69,10 @@ def test_labels_that_arrive_later_are_learned_as_if_they_had_arrived_at_once():
     X, y = rng.normal(size=(200, 3)), rng.integers(3, size=200)
     X[rng.random(X.shape) < 0.1] = np.nan
     prompt, late = LogisticBaseline(3), LogisticBaseline(3)
-    wrong = prompt.predict_then_learn(X, y).tolist()
+    predicted = prompt.predict_then_learn(X, y)
+    assert predicted[0] is None
     for x, label in zip(X, y.tolist(), strict=True):
-        assert late.predict(x, label) == wrong.pop(0)
+        assert late.predict(x, label) == predicted.pop(0)
         late.learn(x[np.newaxis], np.array([label]))
     assert (late.mistakes, late.error) == (prompt.mistakes, prompt.error)
     assert np.array_equal(late.weights, prompt.weights)
@@ -98,11 +100,11 @@ def test_too_many_classes_and_columns_are_given_up():
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=8), st.randoms())
 def test_batches_do_not_depend_on_how_rows_were_cut(parts, random):
     wrong = np.array([[random.random() < 0.3] for _ in range(sum(parts))], dtype=float)
-    whole, cut = MistakeBatches(1), MistakeBatches(1)
+    whole, cut = LossBatches(1), LossBatches(1)
     whole.add(wrong)
     for part in np.split(wrong, np.cumsum(parts)[:-1]):
         cut.add(part)
-    (errors, lengths), (again, _) = whole.errors(), cut.errors()
+    (errors, lengths), (again, _) = whole.means(), cut.means()
     assert np.allclose(errors, again)
     assert len(lengths) <= 40
     assert lengths.sum() == len(wrong)
@@ -127,6 +129,22 @@ class Contrary:
         return np.full(len(X), 1 - self.last)
 
 
+class KnowsTheOdds:
+    """The Bayes classifier of fraud in 5 % of the rows, with means 2 and 0 and variances 1."""
+
+    classes_ = np.array(["fine", "fraud"])
+
+    def partial_fit(self, X, y, classes=None):
+        return self
+
+    def predict_proba(self, X):
+        fraud = 1.0 / (1.0 + 19.0 * np.exp(2.0 - 2.0 * np.asarray(X)[:, 0]))
+        return np.column_stack([1.0 - fraud, fraud])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
 def results(summary):
     return {verdict.baseline: verdict.result for verdict in summary.verdict}
 
@@ -139,7 +157,7 @@ def test_a_classifier_that_loses_to_the_most_frequent_label_is_worse_than_doing_
         "Verdict: contrary is worse than doing nothing: always predicting the most frequent label so"
     )
     assert f"{summary.majority_so_far_error:.1%}" in first
-    assert second.startswith("It, wrong in ")
+    assert second.startswith("It is worse than always predicting the most frequent label so far (")
 
 
 def test_a_classifier_that_loses_to_repeating_is_worse_than_doing_nothing():
@@ -163,11 +181,43 @@ def test_the_figures_are_those_of_the_summary(delay):
     summary = evaluate(create("dwm"), labelled("in runs"), delay=delay, progress=False).summary
     expected = (summary.majority_so_far_error, summary.last_label_error, summary.logistic_error)
     for verdict, error in zip(summary.verdict, expected, strict=True):
-        assert verdict.baseline_error == pytest.approx(error)
+        assert verdict.baseline_value == pytest.approx(error)
         assert verdict.difference == pytest.approx(summary.error - error)
         assert verdict.low <= verdict.difference <= verdict.high
     record = json.loads(json.dumps(summary.to_dict()))
     assert record["verdict"][1]["baseline"] == "last_label"
+
+
+@pytest.mark.parametrize("delay", [0, 20])
+def test_with_costs_the_verdict_is_about_costs(delay):
+    rng = np.random.default_rng(2)
+    y = np.where(rng.random(2000) < 0.05, "fraud", "fine")
+    stream = ArrayStream(np.where(y == "fraud", 2.0, 0.0)[:, np.newaxis] + rng.normal(size=(2000, 1)), y)
+    costs = {"fraud": {"fine": 50}}
+    summary = evaluate(KnowsTheOdds(), stream, delay=delay, costs=costs, progress=False).summary
+    assert summary.error > summary.majority_so_far_error  # it pays to be wrong more often
+    cheapest, last = summary.verdict[:2]
+    assert cheapest.baseline == "cheapest_label"
+    assert cheapest.result == last.result == "better"
+    assert {verdict.measure for verdict in summary.verdict} == {"cost"}
+    for verdict in summary.verdict:
+        assert summary.mean_cost - verdict.baseline_value == pytest.approx(verdict.difference)
+    labels = y.tolist()
+    repeated = [None] * (delay + 1) + labels[: -1 - delay]
+    paid = [(50 if pair == ("fraud", "fine") else pair[0] != pair[1]) for pair in zip(labels, repeated, strict=True)]
+    assert last.baseline_value == pytest.approx(np.mean(paid))
+    (sentence,) = verdict_sentences(summary, "nb")
+    assert f"cost {summary.mean_cost:.4g} a row" in sentence
+    assert "better than always predicting the label that would have cost least so far" in sentence
+    assert not label_hint(summary, "nb")
+
+
+def test_with_costs_the_verdict_says_when_one_label_for_all_rows_would_have_been_cheaper():
+    summary = evaluate(Contrary(), labelled("mostly equal"), costs={0: {1: 100}}, progress=False).summary
+    assert results(summary)["cheapest_label"] == "worse"
+    first = verdict_sentences(summary, "contrary")[0]
+    assert "worse than doing nothing: always predicting the label that would have cost least so far" in first
+    assert f"and contrary cost {summary.mean_cost:.4g} a row" in first
 
 
 def test_too_few_rows_give_no_verdict_but_say_so():

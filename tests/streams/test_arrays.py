@@ -37,3 +37,8 @@ def test_names_come_from_a_table_or_the_caller():
 def test_rows_and_labels_must_agree_in_number():
     with pytest.raises(DataError, match="each row needs one label"):
         ArrayStream([[1.0]], [0, 1])
+
+
+def test_text_in_a_table_is_refused_with_the_way_to_use_it():
+    with pytest.raises(DataError, match=r"column 1 \('shop'\) of X is 'a': expected a number \(open_stream takes text"):
+        ArrayStream(pd.DataFrame({"amount": [1.0], "shop": ["a"]}), ["fine"])

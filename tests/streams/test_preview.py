@@ -35,6 +35,20 @@ def test_rows_without_times_and_missing_values_have_no_text():
     assert "1 row, 2 columns; 1 classes: yes" in html
 
 
+def test_the_columns_of_a_file_are_shown_as_a_table_too(tmp_path):
+    (tmp_path / "my.csv").write_text("<b>,class\n1,yes\n2,no\n1,yes\n")
+    columns = open_stream(tmp_path / "my.csv", "class").describe_columns()
+    assert cells(columns._repr_html_())[1:] == [
+        ["&lt;b&gt;", "numeric", "", "1"],
+        ["class", "label, 2 values", "", "yes"],
+    ]
+
+
+def test_as_text_a_stream_has_its_kind_name_and_size():
+    assert repr(ArrayStream([[1.5, 2.0]], ["yes"], name="one")) == "ArrayStream(one: 1 row, 2 columns)"
+    assert repr(load("flights")).endswith("(flights: 8,857 rows, 12 columns)")
+
+
 def test_no_name_or_label_is_interpreted():
     columns = [HOSTILE, "\x1b[31m", "a" * 1000]
     stream = ArrayStream(np.ones((2, 3)), [HOSTILE, "b" * 1000], name=HOSTILE, columns=columns)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.measure import Measurement
 from rich.table import Table
 
 from driftline.adapters.imputed import ImputedClassifier
@@ -13,7 +14,7 @@ from driftline.cli import FAILED, INTERRUPTED, print_error
 from driftline.cli.guarantees import create_model
 from driftline.cli.output import STDOUT, DataConsole, check_outputs, print_written
 from driftline.cli.run import check_classes, check_report, run_record, write_outputs
-from driftline.cli.source import ReadOptions, open_source, print_columns, readable_again
+from driftline.cli.source import ReadOptions, check_positive, open_source, print_columns, readable_again
 from driftline.errors import ConfigError, DataError, DriftlineError, PositiveLabelError
 from driftline.evaluation import Comparison, compare, evaluate
 from driftline.evaluation.metrics import METRICS, metric_named
@@ -22,6 +23,9 @@ from driftline.guarantees import Guarantees
 from driftline.registry import describe
 from driftline.report import ReportEntry
 from driftline.report.formatting import format_mean_bound
+
+MAX_WIDTH = 1000
+"""Most characters in a line of the table."""
 
 
 def compare_models(
@@ -55,8 +59,10 @@ def compare_models(
     with readable_again(source) as place:
         for name, model in candidates.items():
             stream = open_source(place, reading)
-            if name == names[0] and not quiet:
-                print_columns(stream)
+            if name == names[0]:
+                if not quiet:
+                    print_columns(stream)
+                check_positive(stream, positive)
             # scikit-learn's classifiers refuse missing values; all others take them.
             wrapped = ImputedClassifier(model) if describe(name).family == "scikit-learn" else model
             try:
@@ -134,11 +140,12 @@ def _show(
         metric = METRICS[by]
         is_of_class = metric.classes in ("positive", "ranked") and first.positive is not None
         title += f", by {metric.name}{f' of {first.positive}' if is_of_class else ''} ({metric.better})"
-    table = Table(title=title, title_justify="left")
-    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
-    measure = [] if by == "error" else [METRICS[by].name]
-    for heading in ("rank", "model", "error", *measure, "behind the best", "p", "bound", "rows/s"):
-        table.add_column(heading, justify="left" if heading == "model" else "right", no_wrap=heading != "model")
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    # The bounds are about the error; without them, most names and another measure fit into 80 columns.
+    measure, bound = ([], ["bound"]) if by == "error" else ([METRICS[by].name.replace(" ", "\n")], [])
+    for heading in ("rank", "model", "error", *measure, "behind the best", "p", *bound, "rows/s"):
+        justify = "left" if heading == "model" else "right"
+        table.add_column(heading, justify=justify, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
     for place in ranked:
         summary = summaries[place.name]
         table.add_row(
@@ -148,12 +155,14 @@ def _show(
             *[_value(place) for _ in measure],
             _behind(place),
             "" if place.p is None else "<0.001" if place.p < 0.001 else f"{place.p:.3f}",
-            "" if summary.mean_bound is None else format_mean_bound(summary),
+            *["" if summary.mean_bound is None else format_mean_bound(summary) for _ in bound],
             f"{summary.rows_per_second:,.0f}",
         )
     for name in failures:
         table.add_row("–", name, "failed")
-    console.print(table)
+    width = Measurement.get(console, console.options.update(max_width=MAX_WIDTH), table).maximum
+    console.print(title, soft_wrap=True)
+    DataConsole(width=max(width, console.width)).print(table)  # no cell is cut off in a narrow terminal
     for name, error in failures.items():
         console.print(f"{name} failed: {error.for_command_line()}")
     for name, n_values in imputed.items():
@@ -167,7 +176,7 @@ def _behind(place: Comparison) -> str:
     """Return how much worse than the best it is, in percentage points for shares, with the interval if there is one."""
     if not place.behind and place.low is None:
         return ""
-    factor, decimals = (100, 2) if METRICS[place.by].is_share else (1, 4)
+    factor, decimals = (100, 2) if METRICS[place.by].is_share else (1, 3)
     behind, *interval = (
         f"{factor * value:+.{decimals}f}" for value in (place.behind, place.low, place.high) if value is not None
     )
@@ -177,4 +186,4 @@ def _behind(place: Comparison) -> str:
 def _value(place: Comparison) -> str:
     if place.value is None:
         return "–"
-    return f"{place.value:.2%}" if METRICS[place.by].is_share else f"{place.value:.4f}"
+    return f"{place.value:.2%}" if METRICS[place.by].is_share else f"{place.value:.3f}"

@@ -40,6 +40,7 @@ class RowMemory:
         self._n_kept = max(1, min(MAX_ROWS, MAX_ROW_BYTES // (8 * model.n_features_in_)))
         self._read_label = label_reader(model)
         self._n_learned = self._n_unknown = self._n_repeated = 0
+        self._new_classes: dict[Any, None] = {}
 
     def is_waiting(self, row_id: str) -> bool:
         """Return whether a row with this id waits for its label."""
@@ -77,6 +78,7 @@ class RowMemory:
             except ValueError as error:
                 raise DataError(f"{name}, {place}: {error}") from error
         if known:
+            self._new_classes |= dict.fromkeys(set(known.values()) - set(self._model.classes_.tolist()))
             self._teach(list(known), list(known.values()))
         self._n_learned += len(known)
         return list(known)
@@ -99,6 +101,9 @@ class RowMemory:
     def report(self) -> None:
         """Print how many labels were learned, and how many labels and rows could not be used."""
         print_error(f"{self._n_learned:,} {'label was' if self._n_learned == 1 else 'labels were'} learned")
+        if self._new_classes:
+            named = ", ".join(sorted(map(repr, self._new_classes)))
+            print_error(f"labels that the model had not seen before were learned: {named}; check their spelling")
         if self._n_unknown:
             were = "label was of an unknown id" if self._n_unknown == 1 else "labels were of unknown ids"
             print_error(f"{self._n_unknown:,} {were} and not learned")

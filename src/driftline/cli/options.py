@@ -92,7 +92,7 @@ LayoutFile = Annotated[
     typer.Option(
         "--layout",
         metavar="FILE",
-        help="Read the file as this TOML file says, which run --write-layout writes; other options go before it.",
+        help="Read the file as this TOML file says, which run --write-layout writes; other options override it.",
         show_default=False,
         rich_help_panel=READING,
     ),

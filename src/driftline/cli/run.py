@@ -27,7 +27,7 @@ from driftline.cli.output import (
     write,
     write_json,
 )
-from driftline.cli.source import ReadOptions, column_records, open_source, print_columns
+from driftline.cli.source import ReadOptions, check_positive, column_records, open_source, print_columns
 from driftline.errors import ConfigError, DataError, MissingExtraError
 from driftline.evaluation import Change, evaluate
 from driftline.evaluation.summary_table import summary_table
@@ -78,6 +78,7 @@ def run_stream(
         _write_layout(stream, layout_file)
     if not quiet:
         print_columns(stream)
+    check_positive(stream, positive)
     run = evaluate(
         model,
         stream,

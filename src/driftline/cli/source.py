@@ -16,6 +16,7 @@ from typing import Any
 from driftline.cli.options import OnBadRow
 from driftline.cli.output import DataConsole, wrapped
 from driftline.errors import ConfigError, DataError
+from driftline.evaluation.metrics import positive_label
 from driftline.streams import ColumnWarning, FileStream, Stream, catalogue, load, open_stream
 from driftline.streams.files.options import NameOrPosition
 from driftline.utils.suggestions import close_names, did_you_mean
@@ -78,6 +79,17 @@ def _open_file(source: str, reading: ReadOptions) -> Stream:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)  # `print_columns` prints them as messages
         return open_stream(source, **options | columns)
+
+
+def check_positive(stream: Stream, positive: str | None) -> None:
+    """Raise PositiveLabelError before a run, and not only after it, if no row of a file is of the positive class."""
+    if positive is None or not isinstance(stream, FileStream):
+        return
+    try:
+        labels = stream.classes()
+    except DataError:  # a pipe, which is read once, or a malformed row, which the run reports after those before it
+        return
+    positive_label(dict.fromkeys(labels.tolist(), 1), positive)
 
 
 def column_records(stream: Stream) -> list[dict[str, Any]] | None:

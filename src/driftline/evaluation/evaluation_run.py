@@ -97,7 +97,7 @@ class EvaluationRun:
         """Run to the end of the stream or to the limit; return False if it was interrupted before."""
         state, n_before, last = self._state, self._state.n_rows, time.perf_counter()
         with InterruptHandler() as interrupt, bar:
-            bar.advance(n_before)
+            bar.advance(n_before, "starting; the first run compiles, for a minute or so")
             started = time.perf_counter()
             slices = self._slices(stream, limit)
             try:

@@ -29,7 +29,7 @@ class LogisticBaseline:
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=500)
     >>> baseline = LogisticBaseline(1)
-    >>> predicted = baseline.predict_then_learn(1000.0 * (y[:, np.newaxis] + rng.normal(0.0, 0.1, (500, 1))), y)
+    >>> _ = baseline.predict_then_learn(1000.0 * (y[:, np.newaxis] + rng.normal(0.0, 0.1, (500, 1))), y)
     >>> baseline.mistakes < 25
     True
     """
@@ -52,25 +52,23 @@ class LogisticBaseline:
         """Share of wrong predictions; None if there were too many classes and columns."""
         return None if self.is_given_up or self.n_rows == 0 else self.mistakes / self.n_rows
 
-    def predict_then_learn(self, rows: Matrix, labels: LabelArray) -> Labels:
-        """Predict rows whose labels each arrive before the next row is predicted; return 1 for each mistake, else 0."""
+    def predict_then_learn(self, rows: Matrix, labels: LabelArray) -> list[Any]:
+        """Predict rows whose labels each arrive before the next row is predicted; None where no class is known."""
         n_known = len(self.classes)
         places = self._places(labels)
         if self.is_given_up:
-            return np.zeros(len(rows), np.int64)
+            return [None] * len(rows)
         predicted = predict_then_learn(_plain(rows), places, self.weights, n_known, *self.moments)
-        wrong: Labels = (predicted != places).astype(np.int64)
-        self._count(wrong)
-        return wrong
+        self._count(predicted != places)
+        return self._labels(predicted.tolist())
 
-    def predict(self, row: Vector, label: Any) -> int:
-        """Predict a row; return 1 for a mistake, else 0. `label` is its label, which has not arrived yet."""
+    def predict(self, row: Vector, label: Any) -> Any:
+        """Predict a row, None if no class is known; `label` is its label, which has not arrived yet."""
         if self.is_given_up:
-            return 0
+            return None
         predicted = predict_row(_plain(row), self.weights, len(self.classes), *self.moments)
-        wrong = np.array([predicted == -1 or predicted != self.classes.get(label)])
-        self._count(wrong)
-        return int(wrong[0])
+        self._count(np.array([predicted == -1 or predicted != self.classes.get(label)]))
+        return self._labels([predicted])[0]
 
     def learn(self, rows: Matrix, labels: LabelArray) -> None:
         """Learn rows whose labels have arrived, in this order."""
@@ -82,6 +80,11 @@ class LogisticBaseline:
     def _count(self, wrong: Any) -> None:
         self.mistakes += int(np.count_nonzero(wrong))
         self.n_rows += len(wrong)
+
+    def _labels(self, places: list[int]) -> list[Any]:
+        """Return the labels with these numbers; None for -1."""
+        labels = [*self.classes, None]
+        return [labels[place] for place in places]
 
     def _places(self, labels: LabelArray) -> Labels:
         """Return the numbers of labels, after adding the new ones; gives up if there are too many."""

@@ -137,6 +137,7 @@ def evaluate(
     limit, window, delta, time_unit = _plain_numbers(limit, window, delta, time_unit)
     _check_parts(model, stream)
     levels, cost_record = _levels(guarantees, model), CostRecord.start(costs, model)
+    known_costs = None if cost_record is None else cost_record.costs
     if resume and checkpoint is None:
         raise ConfigError("resume=True needs the folder of the run; pass checkpoint=…")
     announced = None if classes is None else np.unique(read_labels(classes, name="classes"))
@@ -152,7 +153,7 @@ def evaluate(
         "window": window,
         "time_unit": time_unit,
         "guarantees": repr(levels),
-        "costs": None if cost_record is None else cost_record.costs.to_json(),
+        "costs": None if known_costs is None else known_costs.to_json(),
         "driftline": __version__,
     }
     bar = ProgressBar(f"{type(model).__name__} on {stream.name}", _total(stream, limit), unit="rows", shown=progress)
@@ -165,8 +166,8 @@ def evaluate(
             PendingLabels(),
             Clock(time_unit),
             GuaranteeRecord.start(levels),
-            LabelBaselines(),
-            BaselineComparison(len(stream.columns)),
+            LabelBaselines(known_costs),
+            BaselineComparison(len(stream.columns), known_costs),
             cost_record,
         )
         run = EvaluationRun(state, adapt_model(state.model, announced), schedule, folder, about, on_change)

@@ -61,6 +61,8 @@ def summary_lines(summary: "Summary") -> dict[str, str]:
 def label_hint(summary: "Summary", name: str) -> list[str]:
     """Return a sentence if the last label that had arrived was right more often than the classifier; else none.
 
+    With costs there is none, because they are the aim then, and not few mistakes.
+
     Examples
     --------
     >>> from driftline import AMRC
@@ -73,7 +75,7 @@ def label_hint(summary: "Summary", name: str) -> list[str]:
     Repeating the last known label would have been wrong in 10.00% of
     """
     s = summary
-    if s.last_label_error is None or not s.last_label_error < s.error:
+    if s.last_label_error is None or not s.last_label_error < s.error or s.cost is not None:
         return []
     remedy = (
         ", although label_memory is on."

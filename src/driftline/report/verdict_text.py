@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
 NAMES = {
     "majority_so_far": "always predicting the most frequent label so far",
+    "cheapest_label": "always predicting the label that would have cost least so far",
     "last_label": "repeating the last label that had arrived",
     "logistic_regression": "a plain logistic regression run alongside",
 }
-TRIVIAL = ("majority_so_far", "last_label")
+TRIVIAL = ("majority_so_far", "cheapest_label", "last_label")
+RESULTS = {"better": "better than", "about the same": "neither clearly better nor worse than", "worse": "worse than"}
 
 
 def verdict_sentences(summary: Summary, name: str) -> list[str]:
@@ -34,26 +36,27 @@ def verdict_sentences(summary: Summary, name: str) -> list[str]:
     """
     if not summary.verdict:
         return []
-    lost = [each for each in summary.verdict if each.baseline in TRIVIAL and each.result == "worse"]
-    sentences = []
-    if lost:
-        best = min(lost, key=lambda each: each.baseline_error)
-        sentences.append(
-            f"Verdict: {name} is worse than doing nothing: {NAMES[best.baseline]} would have been wrong in "
-            f"{format_percent(best.baseline_error)} of the rows, and {name} was in {format_percent(summary.error)}."
-        )
-    start = f"Verdict: {name}" if not lost else "It"
     parts = [
         text
-        for result, words in (
-            ("better", "better than"),
-            ("about the same", "within chance about as good as"),
-            ("worse", "worse than"),
-        )
+        for result, words in RESULTS.items()
         if (text := _part([each for each in summary.verdict if each.result == result], words))
     ]
-    sentences.append(f"{start}, wrong in {format_percent(summary.error)} of the rows, is {join_words(parts)}.")
-    return sentences
+    compared = join_words(parts)
+    if summary.verdict[0].measure == "cost":
+        value, is_about = f"cost {summary.mean_cost:.4g} a row", f", which cost {summary.mean_cost:.4g} a row, is"
+    else:
+        value = f"was wrong in {format_percent(summary.error)}"
+        is_about = f", wrong in {format_percent(summary.error)} of the rows, is"
+    lost = [each for each in summary.verdict if each.baseline in TRIVIAL and each.result == "worse"]
+    if not lost:
+        return [f"Verdict: {name}{is_about} {compared}."]
+    best = min(lost, key=lambda each: each.baseline_value)
+    would = "cost {} a row" if best.measure == "cost" else "been wrong in {} of the rows"
+    return [
+        f"Verdict: {name} is worse than doing nothing: {NAMES[best.baseline]} would have "
+        f"{would.format(_value(best))}, and {name} {value}.",
+        f"It is {compared}.",
+    ]
 
 
 def _part(verdicts: Sequence["Verdict"], words: str) -> str:
@@ -64,11 +67,19 @@ def _part(verdicts: Sequence["Verdict"], words: str) -> str:
 
 
 def _figures(verdict: "Verdict") -> str:
-    error = format_percent(verdict.baseline_error)
     if verdict.low is None or verdict.high is None:
-        return f"{error}; too few rows to tell them apart"
-    difference, low, high = map(_signed_points, (verdict.difference, verdict.low, verdict.high))
-    return f"{error}; difference {difference} points, between {low} and {high}"
+        return f"{_value(verdict)}; too few rows to tell them apart"
+    numbers = (verdict.difference, verdict.low, verdict.high)
+    if verdict.measure == "cost":
+        difference, low, high = (f"{number:+.4g}" for number in numbers)
+        return f"{_value(verdict)}; difference {difference}, between {low} and {high}"
+    difference, low, high = map(_signed_points, numbers)
+    return f"{_value(verdict)}; difference {difference} points, between {low} and {high}"
+
+
+def _value(verdict: "Verdict") -> str:
+    """Return the error of a baseline in percent, or its mean cost."""
+    return f"{verdict.baseline_value:.4g}" if verdict.measure == "cost" else format_percent(verdict.baseline_value)
 
 
 def _signed_points(difference: float) -> str:

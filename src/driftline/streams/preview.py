@@ -14,7 +14,7 @@ N_ROWS, N_COLUMNS, N_CLASSES = 5, 8, 10
 
 
 class NotebookPreview:
-    """Gives a stream a representation in notebooks."""
+    """Gives a stream a representation as text and in notebooks."""
 
     __slots__ = ()
 
@@ -25,6 +25,9 @@ class NotebookPreview:
     def _known_classes(self: Any) -> LabelArray | None:
         """Return the classes if they are known without reading the whole stream."""
         return None
+
+    def __repr__(self: Any) -> str:
+        return f"{type(self).__name__}({self.name}: {_size(self)})"
 
     def _repr_html_(self: Any) -> str:
         try:
@@ -51,8 +54,7 @@ def stream_html(stream: Stream, block: Block | None, classes: LabelArray | None)
     str
         Name, numbers of rows and columns, classes, and the first rows.
     """
-    n_rows = "rows not counted yet" if stream.n_rows is None else _counted(stream.n_rows, "row")
-    size = f"{n_rows}, {_counted(len(stream.columns), 'column')}"
+    size = _size(stream)
     if classes is not None:
         more = ", …" if len(classes) > N_CLASSES else ""
         size += f"; {len(classes):,} classes: {', '.join(shortened(str(label)) for label in classes[:N_CLASSES])}{more}"
@@ -77,6 +79,11 @@ def _first_rows(stream: Stream, block: Block) -> tuple[list[str], list[list[str]
         )
     ]
     return header, rows
+
+
+def _size(stream: Stream) -> str:
+    n_rows = "rows not counted yet" if stream.n_rows is None else _counted(stream.n_rows, "row")
+    return f"{n_rows}, {_counted(len(stream.columns), 'column')}"
 
 
 def _counted(n: int, noun: str) -> str:

@@ -24,6 +24,8 @@ MAX_ID_LENGTH = 256
 
 LARGEST_WEIGHT = 1e12
 """Largest weight of a row."""
+TEXT_HINT = " (open_stream takes text and dates, from a file: write the table to a CSV or Parquet file for it)"
+"""What to do with a table that has text in it."""
 
 
 def whole_number(name: str, value: Any, *, at_least: int) -> int:
@@ -213,7 +215,8 @@ def _first_unreadable(X: Any) -> str:
         try:
             float(cell)
         except (ValueError, TypeError, OverflowError):
-            return f"row {row}, column {_column_name(X, column)} of X is {cell!r}: expected a number; "
+            place = f"row {row}, column {_column_name(X, column)} of X is {cell!r}: expected a number"
+            return f"{place}{TEXT_HINT if isinstance(cell, str) else ''}; "
     return ""
 
 

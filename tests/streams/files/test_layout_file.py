@@ -112,7 +112,9 @@ def test_a_layout_that_does_not_fit_the_file_is_an_error(log):
     with pytest.raises(DataError, match="column 'class' begins with 'a'; expected numbers or dates, since the layout"):
         open_stream(log, layout=layout, label="a code")
     layout.write_text('version = 1\nlabel = "class"\nnumeric = ["y"]\n')
-    with pytest.raises(DataError, match="numeric='y' is not the name of a column"):
+    with pytest.raises(
+        DataError, match=r"numeric='y' is not the name of a column.*\(the layout .*log\.toml names columns too\)"
+    ):
         open_stream(log, layout=layout)
     with pytest.raises(ConfigError, match=r"cannot open the layout .*gone\.toml"):
         open_stream(log, layout=log.with_name("gone.toml"))

@@ -12,6 +12,7 @@ from driftline.streams.files.cells import Cells, FileColumn, can_parse, parse_te
 from driftline.streams.files.encoders import ColumnEncoder, NumberEncoder
 from driftline.streams.files.options import ColumnRoles
 from driftline.types import Vector
+from driftline.utils.html import titled_table
 from driftline.utils.terminal import visible
 
 MIN_CELLS = 100
@@ -22,6 +23,7 @@ MIN_EXPECTED_REPEATS = 5.0
 """Whole numbers without repeats identify rows if by chance this many of them would have repeated an earlier one."""
 MIN_DIGITS = 5
 """Whole numbers of this many digits or more, all of the same length and all different, identify rows too."""
+HEADINGS = ("column", "is", "missing", "example")
 MAX_SHOWN_COLUMNS = 20
 """Most columns in the text of `ColumnDescriptions`, besides those that are not plain features."""
 MAX_SHOWN_CHARACTERS = 24
@@ -98,20 +100,27 @@ class ColumnDescription:
 
 
 class ColumnDescriptions(tuple[ColumnDescription, ...]):
-    """The columns of a file as they were understood; printed, a table of them."""
+    """The columns of a file as they were understood; printed or in a notebook, a table of them."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        plain = [column for column in self if column.is_plain]
-        hidden = set(map(id, plain[MAX_SHOWN_COLUMNS:]))
-        shown = [column for column in self if id(column) not in hidden]
-        table = [("column", "is", "missing", "example"), *map(_cells_of, shown)]
+        rows, notes = self._shown()
+        table = [HEADINGS, *rows]
         widths = [max(map(len, entries)) for entries in zip(*table, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
-        if hidden:
-            lines.append(f"… and {len(hidden):,} more features")
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join(line.rstrip() for line in [*lines, *notes])
+
+    def _repr_html_(self) -> str:
+        rows, notes = self._shown()
+        return titled_table("columns", rows, HEADINGS, notes)
+
+    def _shown(self) -> tuple[list[tuple[str, str, str, str]], list[str]]:
+        """Return the cells of the table, and a note if features are left out."""
+        plain = [column for column in self if column.is_plain]
+        hidden = set(map(id, plain[MAX_SHOWN_COLUMNS:]))
+        rows = [_cells_of(column) for column in self if id(column) not in hidden]
+        return rows, [f"… and {len(hidden):,} more features"] if hidden else []
 
 
 def _cells_of(column: ColumnDescription) -> tuple[str, str, str, str]:

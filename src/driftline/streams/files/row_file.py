@@ -170,11 +170,12 @@ class RowFile:
         n_rows = 0
         with FileReader(self._file, self._options(columns), self._on_bad_row, live=self._file.is_pipe) as reader:
             found = [column.name for column in reader.columns]
+            positions = _positions(found, self._layout, self.name)
             others = [
                 find_column(column, found, unique_names(found), self.name, parameter)
                 for parameter, column in columns.items()
             ]
-            reader.select([*_positions(found, self._layout, self.name), *others])
+            reader.select([*positions, *others])
             for chunk in reader.chunks:
                 rows, errors = features.encode(chunk, "; correct it")
                 good, failure = reader.bad_rows.split(len(rows), errors, chunk.places)

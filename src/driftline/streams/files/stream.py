@@ -4,7 +4,7 @@ import math
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from typing import Any
 
@@ -331,7 +331,8 @@ def open_stream(
         return _open_npz(file, options, name)
     with ExitStack() as on_exit:
         reader = on_exit.enter_context(FileReader(file, options, on_bad_row))
-        roles = assign_roles([column.name for column in reader.columns], options, file.name)
+        with _naming_the_layout(layout):
+            roles = assign_roles([column.name for column in reader.columns], options, file.name)
         reader.select(roles.used)
         head = reader.peek()
         if not any(head):
@@ -343,6 +344,17 @@ def open_stream(
     for notice in encoding_layout.notices:
         warnings.warn(f"{file.name}: {notice}", ColumnWarning, stacklevel=2)
     return FileStream(file.stem if name is None else name, file, reader, encoding_layout, on_bad_row)
+
+
+@contextmanager
+def _naming_the_layout(layout: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Add to an error about columns that the layout names some of them too."""
+    try:
+        yield
+    except (ConfigError, DataError) as error:
+        if layout is None:
+            raise
+        raise type(error)(*error.args, f" (the layout {os.fspath(layout)} names columns too)") from error
 
 
 def _with_layout(options: FileOptions, values: dict[str, Any]) -> FileOptions:
