@@ -18,6 +18,8 @@ from sklearn.preprocessing import MinMaxScaler
 from driftline import AMRC, CheckpointError, ConfigError, DataError, DriftlineError
 from driftline.core.features import LinearMap
 from driftline.errors import DataTypeError
+from driftline.kernels.ensemble import learn_rows, predict_rows
+from driftline.kernels.representation import fill_and_scale
 from driftline.types import Predictions
 from helpers.quick_models import assert_same, fourier, linear, paper, small_stream, widened
 from helpers.strategies import seeds
@@ -478,6 +480,20 @@ def test_a_model_is_not_loaded_with_a_feature_map_of_another_width(make, tmp_pat
     with pytest.raises(CheckpointError, match="load it with the feature map that it was trained with"):
         type(model).load(tmp_path / "model", features=Repeating(times))
     assert_same(type(model).load(tmp_path / "model", features=Repeating(2)), model)
+
+
+@pytest.mark.parametrize("n", [1, 20])
+def test_rows_and_models_that_cannot_be_written_to_need_no_kernels_of_their_own(n, tmp_path):
+    X, y = small_stream()
+    joblib.dump(linear().partial_fit(X[:40], y[:40]), tmp_path / "model")
+    n_kernels = []
+    for is_writeable, mode in ((True, None), (False, "r")):
+        X.flags.writeable = is_writeable
+        model = joblib.load(tmp_path / "model", mmap_mode=mode)
+        model.predict(X[:n])
+        model.partial_fit(X[:n], y[:n]).predict(X[:n])
+        n_kernels.append([len(each.signatures) for each in (learn_rows, predict_rows, fill_and_scale)])
+    assert n_kernels[0] == n_kernels[1]
 
 
 SLOW_TO_COMPILE = [pytest.param(make, marks=pytest.mark.slow) for make in (paper, widened)]
