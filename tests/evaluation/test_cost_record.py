@@ -19,8 +19,8 @@ COSTS = {"rare": {"usual": 20}, "usual": {"rare": 1.5}}
 @pytest.fixture(scope="module")
 def stream():
     rng = np.random.default_rng(0)
-    rare = rng.random(700) < 0.12
-    X = rng.normal(size=(700, 3)) + 1.3 * rare[:, None]
+    rare = rng.random(400) < 0.12
+    X = rng.normal(size=(400, 3)) + 1.3 * rare[:, None]
     return ArrayStream(X, np.where(rare, "rare", "usual"))
 
 
@@ -43,7 +43,7 @@ def test_the_cost_is_that_of_the_recorded_predictions(stream, delay, tmp_path):
     assert summary.cost < summary.cost_without
     wrong = [y != p for y, p in zip(chosen["label"], chosen["prediction"], strict=True)]
     assert summary.mistakes == sum(wrong)
-    assert summary.mean_cost == summary.cost / 700
+    assert summary.mean_cost == summary.cost / 400
 
 
 @pytest.mark.parametrize("delay", [0, 30])
@@ -82,7 +82,7 @@ def test_windows_have_the_costs_of_their_rows(stream):
 @pytest.mark.parametrize("delay", [0, 30])
 def test_a_run_that_was_stopped_goes_on_with_the_same_costs(stream, delay, tmp_path):
     whole = run(linear(), stream, costs=COSTS, delay=delay).summary
-    run(linear(), stream, tmp_path, costs=COSTS, delay=delay, limit=333)
+    run(linear(), stream, tmp_path, costs=COSTS, delay=delay, limit=233)
     resumed = run(linear(), stream, tmp_path, costs=COSTS, delay=delay, resume=True).summary
     assert (resumed.cost, resumed.cost_without) == (whole.cost, whole.cost_without)
     with pytest.raises(CheckpointError, match="another costs"):
