@@ -139,18 +139,7 @@ def run(
 
     run_stream(
         source,
-        ReadOptions(
-            label,
-            time,
-            tuple(ignore or ()),
-            tuple(categorical or ()),
-            on_bad_row,
-            header,
-            delimiter,
-            encoding,
-            tuple(use or ()),
-            layout,
-        ),
+        ReadOptions(label, time, ignore, categorical, on_bad_row, header, delimiter, encoding, use, layout),
         model,
         parameters or [],
         delay=delay,
@@ -210,18 +199,7 @@ def compare(
 
     compare_models(
         source,
-        ReadOptions(
-            label,
-            time,
-            tuple(ignore or ()),
-            tuple(categorical or ()),
-            on_bad_row,
-            header,
-            delimiter,
-            encoding,
-            tuple(use or ()),
-            layout,
-        ),
+        ReadOptions(label, time, ignore, categorical, on_bad_row, header, delimiter, encoding, use, layout),
         models,
         delay=delay,
         limit=limit,
