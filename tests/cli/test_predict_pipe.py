@@ -134,14 +134,15 @@ def test_lines_of_the_same_pipe_that_have_a_label_teach_it(trained, command):
 
 
 def test_labels_of_unknown_ids_are_named_counted_and_not_learned(trained, command):
-    (trained / "labels.csv").write_text("id,label\nn3,moving\nx1,still\nn3,moving\nn4,\n")
+    (trained / "labels.csv").write_text("id,label\nn3,moving\nx1,still\nn3,moving\nn4,\n,still\n")
     left = command("predict", "m.driftline", "new.csv", "--id", "key", "--learn", "labels.csv")
     assert left.code == 0
     assert left.err.splitlines() == [
         "driftline: labels.csv, line 3: no row with the id 'x1' waits for a label",
         "driftline: labels.csv, line 4: no row with the id 'n3' waits for a label",
+        "driftline: labels.csv, line 6: the id is missing",
         "driftline: 1 label was learned",
-        "driftline: 2 labels were of unknown ids and not learned",
+        "driftline: 3 labels were of unknown ids and not learned",
     ]
 
 

@@ -72,7 +72,8 @@ class RowMemory:
         known: dict[str, Any] = {}
         for place, row_id, label in zip(places, ids, labels, strict=True):
             if row_id is None or row_id in known or not self.is_waiting(row_id):
-                self._report_unknown(f"{name}, {place}: no row with the id {row_id!r} waits for a label")
+                why = "the id is missing" if row_id is None else f"no row with the id {row_id!r} waits for a label"
+                self._report_unknown(f"{name}, {place}: {why}")
                 continue
             try:
                 known[row_id] = self._read_label(label)
