@@ -33,7 +33,7 @@ test: .venv/test ## Run the tests that are not marked slow, in up to four proces
 	$(PYTEST) -m "not slow"
 
 test-all: .venv/test ## Run all tests.
-	$(PYTEST)
+	$(PYTEST) --hypothesis-profile thorough
 
 fuzz: .venv/test ## Load 100,000 altered model files in a child process that is watched (about 25 minutes).
 	cd tests && ../$(BIN)/python -m helpers.fuzz_models --files 100000

@@ -10,8 +10,9 @@ from driftline import AMRC, PaperAMRC
 from driftline.streams.catalogue import describe
 from helpers.quick_models import KINDS, small_stream
 
-settings.register_profile("driftline", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("driftline")
+settings.register_profile("thorough", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=40)
+settings.load_profile("quick")  # make test-all chooses the other one
 
 
 def pytest_sessionstart():

@@ -51,7 +51,7 @@ def run(*arguments):
     return subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True).stdout.split()
 
 
-@pytest.mark.parametrize("cache", ["beside the sources", "NUMBA_CACHE_DIR"])
+@pytest.mark.parametrize("cache", ["beside the sources", pytest.param("NUMBA_CACHE_DIR", marks=pytest.mark.slow)])
 def test_kernels_are_compiled_anew_if_a_kernel_that_they_call_was_edited(package, cache, monkeypatch):
     if cache == "NUMBA_CACHE_DIR":
         monkeypatch.setenv(cache, str(package.parent / "cache"))

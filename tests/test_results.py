@@ -13,7 +13,7 @@ from published import AS_PUBLISHED, errors, fourier_scale
 @pytest.mark.parametrize("order", [1, *(pytest.param(order, marks=pytest.mark.slow) for order in (0, 2))])
 def test_on_the_synthetic_stream_the_bound_mostly_holds(order, record_property):
     """R(U_t) is above R(h_t) at most steps, not at all: the width λ knows the noise of the tracker, not its lag."""
-    paper = run_model(AMRC.paper(order=order, features="linear", scaling="none"), n_steps=10_000, seed=0)
+    paper = run_model(AMRC.paper(order=order, features="linear", scaling="none"), n_steps=4_000, seed=0)
     record_property("steps with R(U_t) >= R(h_t)", paper.coverage)
     record_property("mean gap", paper.gap)
     assert paper.coverage >= 0.80
@@ -54,7 +54,10 @@ def test_filters_of_their_own_help_where_one_class_moves():
 
 @pytest.mark.parametrize(
     ("name", "most"),
-    [("german", 25.5), ("chess", 20.5), ("usenet1", 22.6), ("usenet2", 20.8), ("email", 19.1), ("elec2", 30.0)],
+    [
+        pytest.param("german", 25.5, marks=pytest.mark.slow),  # a third of the time of all six
+        *(("chess", 20.5), ("usenet1", 22.6), ("usenet2", 20.8), ("email", 19.1), ("elec2", 30.0)),
+    ],
 )
 def test_small_streams_are_learned_as_well_as_promised(name, most, real_stream):
     """See benchmarks/accuracy.py for the large ones, and for limits that are as near as the seeds allow."""
@@ -69,6 +72,7 @@ def test_usenet2_with_linear_features_is_as_published(real_stream):
     assert 22.0 <= deterministic <= 24.5
 
 
+@pytest.mark.slow
 def test_usenet2_with_fourier_features_is_as_published(real_stream):
     """At the scale that the paper's two grids lead to, see `published.fourier_scale`."""
     deterministic, _, _ = errors(*real_stream("usenet2"), scale=0.5, **AS_PUBLISHED)

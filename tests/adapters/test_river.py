@@ -60,8 +60,11 @@ def progressive(model, X, y):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("labels", [[0, 1], [3, 1, 2], ["cow", "ant", "bee"]], ids=str)
-@pytest.mark.parametrize("announces", [True, False])
+@pytest.mark.parametrize(
+    ("labels", "announces"),
+    [([0, 1], True), ([3, 1, 2], False), (["cow", "ant", "bee"], False), (["cow", "ant", "bee"], True)],
+    ids=str,
+)
 def test_predictions_are_those_of_rivers_own_evaluation(name, labels, announces):
     X, y = small_stream(n_steps=300, n_classes=len(labels))
     X, y = X.round(1), np.array(labels)[y]  # with ties, which labels decide

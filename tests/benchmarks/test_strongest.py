@@ -1,3 +1,4 @@
+import csv
 import io
 import json
 
@@ -33,7 +34,9 @@ def test_nominal_columns_become_one_column_for_each_value():
 
 def test_arff_files_have_the_same_numbers():
     rows = mixed_rows()
+    limit = csv.field_size_limit()
     data, meta = arff.loadarff(io.StringIO("\n".join(arff_lines(rows))))
+    csv.field_size_limit(limit)  # scipy lifts it for the whole process
     columns = meta.names()
     read = np.array([data[name].astype(float) for name in columns]).T
     assert np.array_equal(read[:, :-1], rows.X)

@@ -43,10 +43,14 @@ def test_every_command_has_help_with_an_example(path):
     assert all(" ".join(example.split()) in words for example in given)
 
 
-ALL = [(path, example) for path in COMMANDS for example in examples(path)]
+ALL = [
+    pytest.param(path, example, id=example, marks=[pytest.mark.slow] if example == "driftline demo" else [])
+    for path in COMMANDS
+    for example in examples(path)  # that of `demo` with fewer steps is quick
+]
 
 
-@pytest.mark.parametrize(("path", "example"), ALL, ids=[example for _, example in ALL])
+@pytest.mark.parametrize(("path", "example"), ALL)
 def test_every_example_works(folder, command, request, monkeypatch, path, example):
     if "my.driftline" in example and path != ("run",):
         request.getfixturevalue("model")

@@ -227,7 +227,8 @@ def test_results_that_cannot_be_printed_are_still_written(folder, command, monke
 
 def test_a_terminal_that_lacks_characters_is_not_a_failure(folder):
     (folder / "letters.csv").write_text("größe,class\n" + "".join(f"{t},{'αβ'[t % 2]}\n" for t in range(60)))
-    code = "import sys; from driftline.cli import main; sys.argv = 'd run letters.csv --label class'.split(); main()"
+    arguments = "d run letters.csv --label class --model dwm"
+    code = f"import sys; from driftline.cli import main; sys.argv = {arguments!r}.split(); main()"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     left = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert "60 rows of letters" in left.stdout
@@ -284,7 +285,7 @@ def test_missing_permissions_are_reported(folder, command):
 def test_a_closed_pipe_gives_no_traceback(folder, model):
     code = "import sys; from driftline.cli import main; sys.argv = 'd predict my.driftline big.csv'.split(); main()"
     lines = (folder / "new.csv").read_text().splitlines(keepends=True)
-    (folder / "big.csv").write_text(lines[0] + "".join(lines[1:]) * 2000)
+    (folder / "big.csv").write_text(lines[0] + "".join(lines[1:]) * 300)  # more than a pipe holds
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
     process.stdout.close()

@@ -88,7 +88,7 @@ def out_of_range(bound, c):
         *(pytest.param(widened, {"order": order}, marks=pytest.mark.slow) for order in (0, 2)),
     ],
 )
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(adversary=adversaries)
 @example(adversary=(rows_of_changing_scale, against_the_prediction, 2, 0))
 @example(adversary=(rows_that_jump, one_then_another, 3, 0))

@@ -18,6 +18,8 @@ from sklearn.preprocessing import MinMaxScaler
 from driftline import AMRC, CheckpointError, ConfigError, DataError, DriftlineError
 from driftline.core.features import LinearMap
 from driftline.errors import DataTypeError
+from driftline.kernels.ensemble import learn_rows, predict_rows
+from driftline.kernels.representation import fill_and_scale
 from driftline.types import Predictions
 from helpers.quick_models import assert_same, fourier, linear, paper, small_stream, widened
 from helpers.strategies import seeds
@@ -37,7 +39,7 @@ def said(answers):
     return {name: getattr(answers, name).tolist() for name in names}
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(seeds, st.lists(st.integers(1, 59), max_size=6), st.booleans(), st.booleans())
 def test_grouping_rows_into_blocks_changes_nothing(make, seed, cuts, timed, deterministic):
     X, y, times = irregular(seed)
@@ -61,7 +63,7 @@ def test_grouping_rows_into_blocks_changes_nothing(make, seed, cuts, timed, dete
     assert [step.expected_mistake for step in steps] == [1 - h for h in answered["label_probabilities"]]
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(seeds, st.booleans())
 def test_prediction_changes_nothing_and_repeats_itself(make, seed, deterministic):
     X, y = small_stream(seed, n_classes=3)
@@ -421,10 +423,10 @@ def test_the_largest_numbers_leave_the_model_finite(make, scaling):
 @pytest.mark.parametrize("scaling", ["running", "none"])
 @pytest.mark.parametrize("smallest", [0.0, 1e-300, 1e-12])
 def test_times_of_any_unevenness_leave_the_model_finite(make, smallest, scaling):
-    X, y = small_stream(n_steps=200)
+    X, y = small_stream(n_steps=100)
     rng = np.random.default_rng(0)
-    passed = np.exp(rng.uniform(np.log(max(smallest, 1e-12)), np.log(1e5), 200)) * rng.choice([1.0, 0.0], 200)
-    passed[:50] = smallest
+    passed = np.exp(rng.uniform(np.log(max(smallest, 1e-12)), np.log(1e5), 100)) * rng.choice([1.0, 0.0], 100)
+    passed[:25] = smallest
     model = make(scaling=scaling)
     for t, time in enumerate(np.cumsum(passed)):
         model.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1], timestamps=[time])
@@ -478,6 +480,20 @@ def test_a_model_is_not_loaded_with_a_feature_map_of_another_width(make, tmp_pat
     with pytest.raises(CheckpointError, match="load it with the feature map that it was trained with"):
         type(model).load(tmp_path / "model", features=Repeating(times))
     assert_same(type(model).load(tmp_path / "model", features=Repeating(2)), model)
+
+
+@pytest.mark.parametrize("n", [1, 20])
+def test_rows_and_models_that_cannot_be_written_to_need_no_kernels_of_their_own(n, tmp_path):
+    X, y = small_stream()
+    joblib.dump(linear().partial_fit(X[:40], y[:40]), tmp_path / "model")
+    n_kernels = []
+    for is_writeable, mode in ((True, None), (False, "r")):
+        X.flags.writeable = is_writeable
+        model = joblib.load(tmp_path / "model", mmap_mode=mode)
+        model.predict(X[:n])
+        model.partial_fit(X[:n], y[:n]).predict(X[:n])
+        n_kernels.append([len(each.signatures) for each in (learn_rows, predict_rows, fill_and_scale)])
+    assert n_kernels[0] == n_kernels[1]
 
 
 SLOW_TO_COMPILE = [pytest.param(make, marks=pytest.mark.slow) for make in (paper, widened)]

@@ -192,11 +192,11 @@ def test_a_model_that_learned_from_extreme_rows_can_be_loaded_again(tmp_path, ki
 
 
 def test_altered_files_neither_end_the_process_nor_give_wrong_numbers():
-    counts, failures = fuzz(200, seed=1)
+    counts, failures = fuzz(100, seed=1)
     assert failures == []
-    assert counts["files"] == 200
-    assert counts["refused"] > 100
-    assert counts["loaded"] > 20
+    assert counts["files"] == 100
+    assert counts["refused"] > 50
+    assert counts["loaded"] > 10
 
 
 def with_long_header(array, n_bytes):

@@ -66,7 +66,7 @@ def test_weights_go_by_what_was_said_then_and_by_what_is_said_now(rows):
     assert abs(trust[0] - 0.5) > 0.001
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_where_the_best_member_changes_before_labels_come_weights_do_not_go_against_the_stream(seed):
     """As they did when they went by what was said then alone: 45 % of the answers were wrong, and more."""
     stream = RotatingGaussians(angular_rate=0.01).stream(2000, seed=seed)
@@ -161,7 +161,7 @@ def test_a_class_that_joins_while_rows_wait_was_expected_by_nobody(rows):
     assert model.calibrated_bound_ > 0.3
 
 
-@pytest.mark.parametrize("delay", [10, 40])
+@pytest.mark.parametrize("delay", [40, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_bound_on_mistakes_is_claimed_with_late_labels_and_holds(delay):
     stream = RotatingGaussians(angular_rate=0.02).stream(2500, seed=0)
     summary = evaluate(AMRC(features="linear"), stream, delay=delay, progress=False).summary

@@ -151,6 +151,21 @@ def test_the_members_are_those_of_the_repeated_rows(seed):
     assert weighted.members_["bound"].tolist() == repeated.members_["bound"].tolist()
 
 
+def test_the_time_before_a_row_that_counts_as_none_passes_before_the_row_that_brings_a_class():
+    X, y = small_stream(n_steps=42)
+    X[40], y[40:] = X[39], (0, 2)  # row 40 is learned by no member, and moves no column; row 41 brings a class
+    weights, times = np.append(np.ones(40), (1e-3, 1.0)), np.append(np.arange(40), (45, 46))
+    model = linear(scaling="none").partial_fit(X, y, timestamps=times, sample_weight=weights)
+    plain = linear(scaling="none")
+    kept = np.arange(42) != 40
+    plain.partial_fit(X[kept], y[kept], timestamps=times[kept])
+    ours, theirs = model._learner.state(), plain._learner.state()
+    names = [name for name in ours if name.startswith("space")]
+    assert len(names) > 30
+    for name in names:
+        assert np.array_equal(ours[name], theirs[name], equal_nan=ours[name].dtype.kind == "f"), name
+
+
 def test_calibrated_bounds_hold_for_unweighted_rows():
     rng = np.random.default_rng(1)
     y = (rng.random(3000) < 0.1).astype(int)

@@ -1,6 +1,7 @@
 """Costs in an evaluation: labels chosen by their costs, and what they cost."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +19,8 @@ COSTS = {"rare": {"usual": 20}, "usual": {"rare": 1.5}}
 @pytest.fixture(scope="module")
 def stream():
     rng = np.random.default_rng(0)
-    rare = rng.random(700) < 0.12
-    X = rng.normal(size=(700, 3)) + 1.3 * rare[:, None]
+    rare = rng.random(400) < 0.12
+    X = rng.normal(size=(400, 3)) + 1.3 * rare[:, None]
     return ArrayStream(X, np.where(rare, "rare", "usual"))
 
 
@@ -42,7 +43,7 @@ def test_the_cost_is_that_of_the_recorded_predictions(stream, delay, tmp_path):
     assert summary.cost < summary.cost_without
     wrong = [y != p for y, p in zip(chosen["label"], chosen["prediction"], strict=True)]
     assert summary.mistakes == sum(wrong)
-    assert summary.mean_cost == summary.cost / 700
+    assert summary.mean_cost == summary.cost / 400
 
 
 @pytest.mark.parametrize("delay", [0, 30])
@@ -81,7 +82,7 @@ def test_windows_have_the_costs_of_their_rows(stream):
 @pytest.mark.parametrize("delay", [0, 30])
 def test_a_run_that_was_stopped_goes_on_with_the_same_costs(stream, delay, tmp_path):
     whole = run(linear(), stream, costs=COSTS, delay=delay).summary
-    run(linear(), stream, tmp_path, costs=COSTS, delay=delay, limit=333)
+    run(linear(), stream, tmp_path, costs=COSTS, delay=delay, limit=233)
     resumed = run(linear(), stream, tmp_path, costs=COSTS, delay=delay, resume=True).summary
     assert (resumed.cost, resumed.cost_without) == (whole.cost, whole.cost_without)
     with pytest.raises(CheckpointError, match="another costs"):
@@ -102,3 +103,34 @@ def test_equal_costs_are_the_number_of_mistakes(stream):
 def test_costs_are_checked_before_the_first_row(stream):
     with pytest.raises(ConfigError, match=r"costs\['rare'\]\['usual'\]"):
         run(linear(), stream, costs={"rare": {"usual": -1}})
+
+
+class RowByRow:
+    """A stream whose blocks are single rows, with labels as wide as their own text."""
+
+    def __init__(self, stream):
+        self.name, self.columns, self.n_rows, self.classes = stream.name, stream.columns, stream.n_rows, stream.classes
+        self._stream = stream
+
+    def blocks(self, start=0):
+        for block in self._stream.blocks(start):
+            for t in range(len(block.rows)):
+                row = block.part(slice(t, t + 1))
+                yield replace(row, labels=np.array(row.labels.tolist()))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("delay", [0, 30])
+def test_chosen_labels_are_whole_although_the_labels_of_a_block_are_shorter(stream, delay, tmp_path):
+    labels = np.where(next(stream.blocks()).labels == "rare", "suspicious", "usual")
+    renamed = RowByRow(ArrayStream(next(stream.blocks()).rows, labels))
+    run(GaussianNB(), renamed, tmp_path, costs={"suspicious": {"usual": 20}}, delay=delay, limit=200)
+    assert set(read_records(tmp_path).to_pydict()["prediction"]) == {None, "suspicious", "usual"}
+
+
+def test_labels_of_another_type_than_those_of_the_stream_are_named():
+    X, y = np.zeros((20, 1)), np.arange(20) % 2
+    summary = run(linear(), ArrayStream(X, y), costs={"1": {"0": 20}}).summary
+    assert summary.cost_labels_unseen == ("1", "0")
+    both = run(linear(), ArrayStream(X, y), costs={"1": {"0": 20}, 1: {0: 20}}).summary
+    assert both.cost_labels_unseen == ()  # as of a file, in which all labels are text

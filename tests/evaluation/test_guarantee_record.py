@@ -233,7 +233,7 @@ def test_only_some_alarms_are_kept_and_all_are_counted(monkeypatch):
 @pytest.mark.parametrize("delay", [0, 11])
 @pytest.mark.parametrize("stop", [pytest.param(700, marks=pytest.mark.slow), 1499])
 def test_a_resumed_run_has_the_same_guarantees(tmp_path, delay, stop):
-    stream = turning_stream()
+    stream = turning_stream(1700)
     options = {"delay": delay, "guarantees": Guarantees(errors=0.02, tolerated=0.03), "progress": False}
     whole = evaluate(linear(), stream, checkpoint=tmp_path / "whole", **options)
     evaluate(linear(), stream, checkpoint=tmp_path / "cut", limit=stop, **options)

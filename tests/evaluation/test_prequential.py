@@ -79,7 +79,7 @@ DELAYS = {"at once": 0, "late": 3, "varying": [0, 7, 1, 2, 9] * 20, "in time": T
         *(pytest.param(model, marks=pytest.mark.slow) for model in ("fourier", "paper, randomised")),
     ],
 )
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(seed=seeds, cut=st.integers(1, 58))
 def test_shuffling_the_future_does_not_change_the_past(tmp_path_factory, model, delay, seed, cut):
     X, y = small_stream(seed)

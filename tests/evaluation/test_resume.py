@@ -1,5 +1,6 @@
 """Runs that were killed at random points, and went on."""
 
+import os
 import random
 import signal
 import subprocess
@@ -16,13 +17,17 @@ from driftline.evaluation import evaluate, read_records, records, scheduling
 from driftline.evaluation.records import TIMINGS, list_record_files
 from driftline.evaluation.run_checkpoint import FILE_NAME
 from driftline.streams import ArrayStream
+from helpers import slow_evaluation
 from helpers.quick_models import linear, small_stream
 
-SCRIPT = Path(__file__).parents[1] / "helpers" / "slow_evaluation.py"
+TESTS = Path(__file__).parents[1]
 
 
 def start(folder, delay):
-    return subprocess.Popen([sys.executable, str(SCRIPT), str(folder), str(delay)])
+    """Start a run in a process that can be killed: five milliseconds a row."""
+    code = f"from helpers.slow_evaluation import main; main({str(folder)!r}, {delay}, 0.005)"
+    paths = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths})
 
 
 def n_recorded(folder):
@@ -34,7 +39,7 @@ def n_recorded(folder):
 @pytest.mark.parametrize("n_kills", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp_path, n_kills):
     delay = 5
-    assert start(tmp_path / "whole", delay).wait() == 0
+    slow_evaluation.main(tmp_path / "whole", delay, 0.0)
     rng, folder = random.Random(delay), tmp_path / "killed"
     for target in sorted(rng.sample(range(1, 400), n_kills)):
         process = start(folder, delay)
@@ -45,15 +50,15 @@ def test_a_run_killed_at_random_points_gives_the_records_of_one_that_was_not(tmp
         process.kill()
         assert process.wait() == -signal.SIGKILL
         assert read_records(folder).num_rows >= target
-    assert start(folder, delay).wait() == 0
+    slow_evaluation.main(folder, delay, 0.0)
     whole, killed = (read_records(tmp_path / name).drop_columns(list(TIMINGS)) for name in ("whole", "killed"))
     assert killed.equals(whole)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-@pytest.mark.parametrize("step", [21, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [31, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_run_killed_before_or_after_a_write_is_resumed_to_the_same_records(tmp_path, step):
-    command = [sys.executable, SCRIPT.with_name("kill_at_every_write.py"), tmp_path, str(step)]
+    command = [sys.executable, TESTS / "helpers" / "kill_at_every_write.py", tmp_path, str(step)]
     result = subprocess.run(command, check=False, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) > 60

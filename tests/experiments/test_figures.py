@@ -216,7 +216,7 @@ SMALL = ResultFigure(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.sampled_from(["line", "bound", "truth", "points", "mark", "path"]), st.integers(0, 12), st.booleans())
 def test_every_curve_is_drawn_the_same_each_time(style, colour, logarithmic):
     curve = Curve("a curve", [1, 2, 3], [1, 2, 1], style, colour)

@@ -13,7 +13,7 @@ import numpy as np
 from driftline import AMRC, DataError, PaperAMRC
 from driftline.baselines import DWM, AdaRaker
 
-N_ROWS, N_THREADS = 60, 4
+N_ROWS, N_THREADS = 36, 4
 ROWS_PER_CLASS, ROWS_PER_COLUMN = 4, 11
 MODELS = {
     "AMRC": lambda: AMRC(n_components=5),

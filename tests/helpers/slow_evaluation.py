@@ -1,6 +1,5 @@
-"""An evaluation that is slow enough to be killed while it runs: python slow_evaluation.py FOLDER DELAY."""
+"""An evaluation that is slow enough to be killed while it runs, and gives the same records without its pauses."""
 
-import sys
 import time
 
 import numpy as np
@@ -13,24 +12,24 @@ N_ROWS = 600
 
 
 class SlowAMRC(PaperAMRC):
-    """Sleeps five milliseconds per row."""
+    """Pauses for each row."""
+
+    pause = 0.0
+    """In seconds."""
 
     def assess(self, X, y, classes=None, asked=0):
-        time.sleep(0.005 * len(X))
+        time.sleep(SlowAMRC.pause * len(X))
         return super().assess(X, y, classes=classes, asked=asked)
 
     def prequential(self, X, y, classes=None, timestamps=None):
-        time.sleep(0.005 * len(X))
+        time.sleep(SlowAMRC.pause * len(X))
         return super().prequential(X, y, classes=classes, timestamps=timestamps)
 
 
-def main(folder, delay):
+def main(folder, delay, pause):
+    SlowAMRC.pause = pause
     X, y = RotatingGaussians().sample(N_ROWS, seed=3)
     times = np.cumsum(np.random.default_rng(3).exponential(size=N_ROWS))
     stream = ArrayStream(X, np.where(y == 1, "one", "other"), times)
     model = SlowAMRC(features="linear", scaling="running", n_iterations=100, n_subgradients=20, deterministic=False)
     evaluate(model, stream, delay=delay, checkpoint=folder, resume=True, progress=False)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))

@@ -108,10 +108,10 @@ def test_a_step_of_every_member_equals_its_formulas(plan, c, scale):
     space = new_space(PLANS[plan], c, 3, scale=scale)
     if plan == "growing":  # so that its memory also becomes full
         space._members = space._members._replace(reach=np.array([15, 25]))
-    Z, y, elapsed = flipping(c, 45, c, 3)
+    Z, y, elapsed = flipping(c, 36, c, 3)
     Psi = space.represent(Z, Z)
     filters = reference_kernels.ReferenceFilterBank(space._filters.gains, c, Psi.shape[1])
-    for t in range(45):
+    for t in range(36):
         twin = reference_kernels.ReferenceMembers(space._store, space._members, space._workspace.centres)
         psi, kept = Psi[t].astype(float), Psi[t].astype(float)
         if plan == "compensated":

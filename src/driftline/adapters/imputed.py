@@ -3,13 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 
-from driftline.types import LabelArray, Matrix
+from driftline.adapters.prepared import PreparedClassifier
+from driftline.types import Matrix
 
 
-class ImputedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class ImputedClassifier(PreparedClassifier):
     """A classifier for which missing values are replaced by the mean of the known values that its column had so far.
 
     A value is replaced by 0 if none was known yet. The means are those of the rows learned.
@@ -35,9 +34,6 @@ class ImputedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     >>> model.predict([[np.nan], [8.5]])
     array(['low', 'high'], dtype='<U4')
     """
-
-    def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Replace the missing values of each row by the means before it, update the means, and learn the rows.
@@ -70,47 +66,12 @@ class ImputedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.n_imputed_ = getattr(self, "n_imputed_", 0) + int(np.count_nonzero(~known))
         return self
 
-    def _filled(self, X: Any) -> Matrix:
+    @property
+    def _trained(self) -> Any:
+        return self.classifier
+
+    def _prepared(self, X: Any) -> Matrix:
         rows = np.asarray(X, np.float64)
         if not hasattr(self, "_counts"):
             return rows
         return np.where(np.isnan(rows), self._sums / np.maximum(self._counts, 1.0), rows)
-
-    @property
-    def classes_(self) -> LabelArray:
-        """The classes, in the order of the columns of `predict_proba`."""
-        labels: LabelArray = self.classifier.classes_
-        return labels
-
-    def predict(self, X: Any) -> LabelArray:
-        """Return a label for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        labels: LabelArray = self.classifier.predict(self._filled(X))
-        return labels
-
-    @available_if(lambda self: hasattr(self.classifier, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Matrix:
-        """Return the probability of each class for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities, columns in the order of `classes_`.
-        """
-        probabilities: Matrix = self.classifier.predict_proba(self._filled(X))
-        return probabilities

@@ -3,18 +3,18 @@
 import copy
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from driftline.adapters.base import copy_signature
-from driftline.types import LabelArray, Matrix
+from driftline.adapters.prepared import PreparedClassifier
+from driftline.types import Matrix
 
 
-class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class ScaledClassifier(PreparedClassifier):
     """A classifier after scikit-learn's StandardScaler; both learn online.
 
     Parameters
@@ -36,9 +36,6 @@ class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     >>> model.partial_fit([[1000.0], [3000.0]], ["low", "high"], classes=["high", "low"]).predict([[1100.0]])
     array(['low'], dtype='<U4')
     """
-
-    def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then learn.
@@ -83,45 +80,13 @@ class ScaledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return self
 
     @property
-    def classes_(self) -> LabelArray:
-        """The classes, in the order of the columns of `predict_proba`."""
-        labels: LabelArray = self.classifier_.classes_
-        return labels
-
-    def predict(self, X: Any) -> LabelArray:
-        """Return a label for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
+    def _trained(self) -> Any:
         check_is_fitted(self, "classifier_")
-        labels: LabelArray = self.classifier_.predict(self.scaler_.transform(X))
-        return labels
+        return self.classifier_
 
-    @available_if(lambda self: hasattr(self.classifier, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Matrix:
-        """Return the probability of each class for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Instances.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities, columns in the order of `classes_`.
-        """
-        check_is_fitted(self, "classifier_")
-        probabilities: Matrix = self.classifier_.predict_proba(self.scaler_.transform(X))
-        return probabilities
+    def _prepared(self, X: Any) -> Matrix:
+        rows: Matrix = self.scaler_.transform(X)
+        return rows
 
 
 def sgd(**parameters: Any) -> ScaledClassifier:

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from driftline.cli import print_error
 from driftline.errors import DataError, Parameter
 from driftline.streams.files import RowFile
 from driftline.streams.files.cells import parse_text, to_sequence
+from driftline.streams.files.encoders import LABEL_KINDS, read_label
 from driftline.streams.files.input_file import InputFile
 from driftline.streams.files.options import FileOptions, NameOrPosition, find_column, unique_names
 from driftline.streams.files.reader import FileReader, OnBadRow
@@ -71,7 +73,8 @@ class RowMemory:
         known: dict[str, Any] = {}
         for place, row_id, label in zip(places, ids, labels, strict=True):
             if row_id is None or row_id in known or not self.is_waiting(row_id):
-                self._report_unknown(f"{name}, {place}: no row with the id {row_id!r} waits for a label")
+                why = "the id is missing" if row_id is None else f"no row with the id {row_id!r} waits for a label"
+                self._report_unknown(f"{name}, {place}: {why}")
                 continue
             try:
                 known[row_id] = self._read_label(label)
@@ -121,29 +124,18 @@ def label_reader(model: Any) -> Callable[[str], Any]:
     >>> label_reader(create("majority").partial_fit([[0.0]], [3]))("4.0")
     4
     """
-    kind = np.asarray(model.classes_).dtype.kind
+    dtype = np.asarray(model.classes_).dtype
+    kind = {"b": bool, "i": int, "u": int, "f": int}.get(dtype.kind, str)
 
     def read(text: str) -> Any:
-        if kind == "b" and text in ("True", "False"):
-            return text == "True"
-        if kind in "iuf":
-            number = float(text)
-            if kind == "f":
-                return number
-            if number.is_integer():
-                return int(number)
-        elif kind != "b":
-            return text
-        raise ValueError
+        label = read_label(text, kind)
+        if label is None:
+            raise ValueError(
+                f"expected {LABEL_KINDS[kind]} as label, like the classes of the model; got {brief(text)}; correct it"
+            )
+        return float(label) if dtype.kind == "f" else label
 
-    def explained(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError:
-            expected = {"b": "True or False", "f": "a number"}.get(kind, "a whole number")
-            raise ValueError(f"expected {expected} as label, like the classes of the model; got {text!r}") from None
-
-    return explained
+    return read
 
 
 def unlabelled_rows(

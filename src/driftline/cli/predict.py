@@ -56,17 +56,7 @@ def predict_file(
     The file is read like the one that the model learned from, except for `layout_changes`. With `learn`, the model
     learns labels of rows that it has answered, from a file, or from the lines of `file` that have one if it is "-".
     """
-    labels = [] if learn is None else [learn]
-    check_files_exist(model_file, file, *labels)
-    if id_column is None and (learn is not None or save is not None):
-        raise ConfigError("--learn and --save need --id, the column by which labels find their rows")
-    if save == STDOUT:
-        raise ConfigError("--save needs a file; a model cannot be written to the standard output")
-    check_outputs([model_file, file, *labels], out=out, save=save)
-    if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
-        raise ConfigError(f"--out must end in .csv or .parquet; got {out}")
-    if safe_cells and out.suffix == ".parquet":
-        raise ConfigError(f"--safe-cells is for CSV, and {out} is Parquet; omit it")
+    _check_arguments(model_file, file, out, id_column, learn, save, safe_cells=safe_cells)
     model = load_model(model_file, max_bytes)
     layout = layout_of(model) | layout_changes
     rows = RowFile(file, layout, on_bad_row=on_bad_row)  # type: ignore[arg-type]
@@ -103,6 +93,30 @@ def predict_file(
             model.save(save)
         if out != STDOUT:
             print_written(save)
+
+
+def _check_arguments(
+    model_file: Path,
+    file: str,
+    out: Path,
+    id_column: str | None,
+    learn: str | None,
+    save: Path | None,
+    *,
+    safe_cells: bool,
+) -> None:
+    """Raise a ConfigError if files are missing, or arguments do not go together, before the model is loaded."""
+    labels = [] if learn is None else [learn]
+    check_files_exist(model_file, file, *labels)
+    if id_column is None and (learn is not None or save is not None):
+        raise ConfigError("--learn and --save need --id, the column by which labels find their rows")
+    if save == STDOUT:
+        raise ConfigError("--save needs a file; a model cannot be written to the standard output")
+    check_outputs([model_file, file, *labels], out=out, save=save)
+    if out != STDOUT and out.suffix not in FORMATS and (out.is_file() or not out.exists()):
+        raise ConfigError(f"--out must end in .csv or .parquet; got {out}")
+    if safe_cells and out.suffix == ".parquet":
+        raise ConfigError(f"--safe-cells is for CSV, and {out} is Parquet; omit it")
 
 
 class PredictionWork:

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -30,13 +30,13 @@ class ReadOptions:
 
     label: str | None = None
     time: str | None = None
-    ignore: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
+    ignore: Sequence[str] | None = None
+    categorical: Sequence[str] | None = None
     on_bad_row: str = OnBadRow.STOP
     header: bool | None = None
     delimiter: str | None = None
     encoding: str = "utf-8"
-    use: tuple[str, ...] = ()
+    use: Sequence[str] | None = None
     layout: Path | None = None
 
 
@@ -75,7 +75,8 @@ def _not_found(source: str) -> str:
 def _open_file(source: str, reading: ReadOptions) -> Stream:
     """Open a file; a column given as a number is a name if a column has that name, else a position."""
     options = asdict(reading) | {"on_bad_row": str(reading.on_bad_row)}
-    columns = {name: _numeral(options[name]) for name in ("label", "time", "ignore", "categorical", "use")}
+    columns = {name: _numeral(options[name]) for name in ("label", "time")}
+    columns |= {name: _numeral(tuple(options[name] or ())) for name in ("ignore", "categorical", "use")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)  # `print_columns` prints them as messages
         return open_stream(source, **options | columns)

@@ -541,6 +541,7 @@ class EnsembleLearner:
             self.tracker.learn_rows(said, labels)
         if self.row_weights is not None:
             self.row_weights.count(int(labels[0]), 1.0 if weights is None else float(weights[0]))
+            elapsed = np.array([self.row_weights.elapse(float(elapsed[0]), is_learned=True)])
         self._learn_rows(X, labels, elapsed, features, False, False)
         self.mistake_bound.add_steps(np.ones(1), np.ones(1), n_void=1)
         return before

@@ -141,7 +141,7 @@ class CostRecord:
         self.totals = np.cumsum(np.vstack([self.totals, costs]), axis=0)[-1]  # the same for rows in other slices
         if self.rule is None or chosen == plain:
             return predictions, costs
-        dtype = object if None in chosen else predictions.labels.dtype
+        dtype = object if None in chosen else None  # not that of the labels: their texts may be shorter
         return replace(predictions, predicted=np.array(chosen, dtype=dtype)), costs
 
     # Figures ------------------------------------------------------------------------------------------
@@ -149,8 +149,8 @@ class CostRecord:
     def figures(self, seen: Sequence[Any]) -> dict[str, Any]:
         """Return the figures of a `Summary` about costs; `seen` are the labels that occurred."""
         cost, without = self.totals.tolist()
-        texts = set(map(str, seen))
-        unseen = dict.fromkeys(str(label) for label in self.costs.labels if str(label) not in texts)
+        found = {str(label) for label in self.costs.labels if label in set(seen)}
+        unseen = dict.fromkeys(text for text in map(str, self.costs.labels) if text not in found)
         return {
             "cost": cost,
             "cost_without": None if self.is_silent else without,

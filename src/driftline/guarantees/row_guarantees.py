@@ -320,6 +320,7 @@ class RowGuarantees:
         """Continue from what `state` returned; a file of an earlier version has none of it, and nothing is known."""
         if state:
             self._buffer = _packed({name: state[name] for name in self.state()})
+        self._sizes = self._sizes.copy()  # from a memory-mapped pickle, for which kernels would be compiled again
 
 
 def _by_name(parts: TrackedState) -> State:

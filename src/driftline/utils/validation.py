@@ -121,9 +121,11 @@ def are_small(rows: Matrix) -> bool:
 def read_rows(X: Any) -> Matrix:
     """Return X as a matrix of floats up to `LARGEST_VALUE`; raise DataError if that is not possible.
 
-    Missing values are NaN: values that are masked, None, or missing in a table of pandas.
+    Missing values are NaN: values that are masked, None, or missing in a table of pandas. A matrix that cannot be
+    written to is copied, because kernels would be compiled again for it.
     """
     rows = cast(Matrix, X) if is_matrix(X) else _as_matrix(X)
+    rows = rows if rows.flags.writeable else rows.copy()
     if are_small(rows):
         return rows
     is_beyond = np.abs(rows) > LARGEST_VALUE

@@ -109,9 +109,10 @@ def test_reading_from_a_row_gives_the_rows_from_it_on(tmp_path, name):
         pack(path)
     stream = open_stream(path, "y", use="x")
     assert np.array_equal(whole(stream).rows[:, 0], x)
-    for start in (1, 999, 1000, BLOCK_ROWS - 1, BLOCK_ROWS, BLOCK_ROWS + 1, 3 * BLOCK_ROWS - 1):
-        assert np.array_equal(whole(stream, start).rows[:, 0], x[start:])
-        assert np.array_equal(whole(stream, start).labels, np.arange(len(x))[start:] % 3)
+    for start in (1, 1000, BLOCK_ROWS - 1, BLOCK_ROWS, 3 * BLOCK_ROWS - 1):
+        left = whole(stream, start)
+        assert np.array_equal(left.rows[:, 0], x[start:])
+        assert np.array_equal(left.labels, np.arange(len(x))[start:] % 3)
     assert list(stream.blocks(3 * BLOCK_ROWS)) == []
     assert stream.name == "long"
     assert stream.n_rows == len(x)

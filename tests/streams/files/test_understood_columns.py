@@ -173,6 +173,8 @@ def test_measurements_are_kept(seed):
         np.floor(rng.lognormal(12, 3, 1000)),  # bytes: wide range, may not repeat
         np.floor(rng.uniform(0, 1e9, 1000)),
         np.sort(rng.integers(0, 500, 1000)),  # a counter with repeats
+        rng.choice(70_000, 120, replace=False) + 20_000,  # salaries, which need not repeat in so few rows
+        rng.choice(900_000, 1000, replace=False) + 100_000,  # prices of houses
     ):
         assert examine_numbers(values.astype(float), is_date=False) is None
 

@@ -21,7 +21,7 @@ MIN_DIFFERENT = 0.95
 """Least share of different values in a column of whole numbers that only rises, and in an identifier of text."""
 MIN_EXPECTED_REPEATS = 5.0
 """Whole numbers without repeats identify rows if by chance this many of them would have repeated an earlier one."""
-MIN_DIGITS = 5
+MIN_DIGITS = 8
 """Whole numbers of this many digits or more, all of the same length and all different, identify rows too."""
 HEADINGS = ("column", "is", "missing", "example")
 MAX_SHOWN_COLUMNS = 20
@@ -184,7 +184,8 @@ def examine_numbers(values: Vector, *, is_date: bool) -> Finding | None:
     - Other numbers look like a time if each is larger than the one before.
     - Whole numbers identify rows if all are different and either they are so dense that 5 or more would have repeated
       an earlier one if they had been drawn at random between the smallest and the largest, or all have the same number
-      of digits, 5 or more. Counts with a wide range, such as bytes, are therefore kept although they do not repeat.
+      of digits, 8 or more. Counts with a wide range, such as bytes, are therefore kept although they do not repeat,
+      and so are amounts of fewer digits, such as prices and salaries.
     - Fewer than 100 values show nothing.
 
     Examples

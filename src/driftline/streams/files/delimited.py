@@ -17,6 +17,8 @@ DELIMITERS = "\t;|, "
 """Tried in this order, since numbers with decimal commas and text with spaces occur between the others."""
 MAX_ROW_LINES = 1000
 """Most lines that a row may span."""
+MAX_CELL_CHARACTERS = 131_072
+"""Most characters of a cell in a row with quotes. It is that of the csv module, which other libraries change."""
 SAMPLE_LINES = 50
 """Number of lines from which the delimiter is found, and on which the header is told from the rows."""
 
@@ -133,7 +135,10 @@ def _cut_quoted(text: str, lines: LineReader, delimiter: str) -> list[str]:
             yield line[1]
 
     try:
-        return next(csv.reader(row_lines(), delimiter=delimiter, skipinitialspace=True, strict=True))
+        cells = next(csv.reader(row_lines(), delimiter=delimiter, skipinitialspace=True, strict=True))
+        if len(max(cells, key=len, default="")) > MAX_CELL_CHARACTERS:
+            raise csv.Error(f"a cell has more than {MAX_CELL_CHARACTERS:,} characters")
+        return cells
     except csv.Error:
         lines.push_back(taken)
         raise

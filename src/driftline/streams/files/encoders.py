@@ -33,6 +33,8 @@ MAX_VALUE_COLUMNS = 32
 HASH_COLUMNS = 4
 """Number of columns that all other values share."""
 MAX_LABEL_CHARACTERS = 256
+LABEL_KINDS: dict[type, str] = {int: "a whole number", bool: "True or False"}
+"""What labels that are not text are, in words."""
 
 _WHOLE_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})(?:\.0*)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -164,21 +166,31 @@ class LabelEncoder:
         label = _parse_value(cell, self._allowed)
         if label is None:
             raise ValueError(f"the label is missing (the cell is {brief(cell)})")
-        if self._type is str:
-            if len(label) > MAX_LABEL_CHARACTERS or "\0" in label:
-                raise ValueError(f"expected a label of at most {MAX_LABEL_CHARACTERS} characters; got {brief(label)}")
-            return label
-        if self._type is bool:
-            if label in ("True", "False"):
-                return label == "True"
-        elif (number := _whole_number(label)) is not None:
-            return number
-        expected = "True or False" if self._type is bool else "a whole number"
+        if (value := read_label(label, self._type)) is not None:
+            return value
         raise DataError(
-            f"expected {expected}, as the first labels are; got {brief(label)}: correct it, or name the label in ",
+            f"expected {LABEL_KINDS[self._type]}, as the first labels are; got {brief(label)}: correct it, or name the "
+            "label in ",
             Parameter("categorical"),
             " too, to read all labels as text",
         )
+
+
+def read_label(label: str, kind: type[int | bool | str]) -> int | bool | str | None:
+    """Return a label as a value of a kind; None if it is not one, and a ValueError if it is too long.
+
+    Examples
+    --------
+    >>> read_label("3.0", int), read_label("True", bool), read_label("3.0", str), read_label("1_000", int)
+    (3, True, '3.0', None)
+    """
+    if kind is int:
+        return _whole_number(label)
+    if kind is bool:
+        return label == "True" if label in ("True", "False") else None
+    if len(label) > MAX_LABEL_CHARACTERS or "\0" in label:
+        raise ValueError(f"expected a label of at most {MAX_LABEL_CHARACTERS} characters; got {brief(label)}")
+    return label
 
 
 def _parse_value(cell: Any, allowed: frozenset[str]) -> str | None:

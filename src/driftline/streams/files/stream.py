@@ -257,8 +257,8 @@ def open_stream(
       if they never fall and at least 95 % are different, other numbers if each is larger than the one before. Text
       identifies rows if at least 95 % of its values are different. Whole numbers do if they count 1, 2, 3, …; or if all
       are different and either five or more would have repeated an earlier one if they had been drawn at random from
-      their range, or all have the same number of digits, five or more. Counts with a wide range, such as bytes, are
-      kept. So are constant columns.
+      their range, or all have the same number of digits, eight or more. Counts with a wide range, such as bytes, and
+      amounts of fewer digits are kept. So are constant columns.
     - Missing values are NaN, in all columns of a categorical one. A cell is missing if it is empty or ``?``, ``NA``,
       ``N/A``, ``NaN``, ``nan``, ``null``, ``NULL``, ``None``.
     - Labels are whole numbers if all labels of the head are (1.0 counts as 1), booleans if they are True and False,
