@@ -24,7 +24,7 @@ def places(length):
     return np.arange(length, N - length + 1)
 
 
-@given(LENGTHS, st.floats(1.0, 20.0), st.floats(0.0, 1.0))
+@given(st.sampled_from([4, 8, 16, 32, 64]), st.floats(1.0, 20.0), st.floats(0.0, 1.0))
 def test_a_wave_has_no_levels_where_up_to_two_cycles_are_compared(length, ratio, phase):
     wave = np.sin(2.0 * np.pi * (np.arange(N) / (ratio * length) + phase))
     shift = np.abs([wave[t : t + length].mean() - wave[t - length : t].mean() for t in places(length)])

@@ -12,7 +12,7 @@ from driftline.types import Flags, Labels, Matrix
 MIN_QUARTER_SHARE = 0.6
 """Both sides are levels if their nearest quarters differ by at least this share of the difference of their means, and
 their farthest quarters too. Of a sine wave, the smaller of the two is at most 0.59, wherever up to two cycles of it
-are compared."""
+are compared over four windows or more on each side; two windows cannot tell a wave from a switch."""
 MIN_GAP_SHARE = 0.5
 """A level is new if the means before and after are apart by at least this share of the difference that is judged."""
 

@@ -34,7 +34,9 @@ class Tile:
 def report_tiles(analysis: Analysis) -> list[Tile]:
     """Return the tiles of the classifier that the report is about; those without a figure are left out."""
     summary = analysis.first.summary
-    tiles = [*_rank(analysis), _error(summary), _trivial_rule(summary), *_cost(summary)]
+    # Labels chosen by cost may be wrong more often than a trivial rule on purpose: then the cost counts.
+    compared = _cost(summary) if summary.cost is not None else [_trivial_rule(summary)]
+    tiles = [*_rank(analysis), _error(summary), *compared]
     if summary.answered is not None:
         tiles.append(_answered(summary))
     return [
@@ -53,9 +55,7 @@ def _rank(analysis: Analysis) -> list[Tile]:
 
 
 def _cost(summary: Summary) -> list[Tile]:
-    """Return the cost of a row; nothing without costs."""
-    if summary.cost is None:
-        return []
+    """Return the cost of a row."""
     note = "a row" if summary.cost_without is None else f"a row; {summary.mean_cost_without:.3g} if not chosen by cost"
     return [Tile("Cost", f"{summary.mean_cost:.3g}", note)]
 
