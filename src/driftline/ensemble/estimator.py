@@ -320,7 +320,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
     def give_up(self, ids: Any) -> Self:
         """Stop waiting for the labels of observed rows, for example because they will not come any more.
 
-        They change nothing in weights and bounds, and are counted in `n_expired_`. Ids that are not waiting are ignored.
+        They change nothing in weights and bounds, and are counted in `n_expired_`. Other ids are ignored.
 
         Parameters
         ----------
