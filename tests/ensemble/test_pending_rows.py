@@ -403,6 +403,12 @@ def test_rows_that_are_given_up_leave_the_model_as_if_it_had_never_observed_them
     assert model.error_interval() == twin.error_interval()
 
 
+def test_all_rows_can_be_given_up_at_once(rows):
+    X, _ = rows
+    model = begun(rows).observe(X[50:52], ids=["a", "b"]).observe(X[52:53]).give_up()
+    assert (model.n_waiting_, model.n_expired_) == (0, 3)
+
+
 def test_ids_that_cannot_be_ids_are_refused_and_nothing_is_given_up(rows):
     X, _ = rows
     model = begun(rows).observe(X[50:51], ids=["a"])

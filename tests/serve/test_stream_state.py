@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from driftline import AMRC
 from driftline.serve.operations import Ask, Expire, Label, Learn
 from driftline.serve.problems import Problem
 from driftline.serve.stream_state import StreamState, new_model
@@ -82,10 +81,19 @@ def test_a_shadow_learns_the_same_rows_and_is_counted_beside(rows):
         state.apply(Ask(0.0, (str(t),), X[t : t + 1]))
         state.apply(Label(0.0, (str(t),), (labels[t],)))
     state.apply(Learn(0.0, ids_of(range(100, 200)), X[100:200], tuple(labels[100:200])))
-    twin = AMRC(features="linear", order=0)
     assert state.shadow.n_steps_ == 200
-    assert state.shadow.order == twin.order
-    assert state.figures.total.n_shadow == state.figures.total.n_rows - 1 == 199
+    beside = state.beside_shadow.total
+    assert (beside.n_rows, beside.n_wrong) == (199, state.figures.total.n_wrong)
+    model, shadow = state.model, state.shadow
+    state.promote_shadow()
+    assert (state.model, state.shadow) == (shadow, model)
+    assert state.parameters == LINEAR | {"order": 0}
+    assert state.beside_shadow.total.n_rows == 0
+    state.promote_shadow()
+    assert (state.model, state.shadow) == (model, shadow)
+    state.drop_shadow()
+    with pytest.raises(Problem, match="no shadow"):
+        state.promote_shadow()
 
 
 @pytest.mark.parametrize("label", [1.5, None, 2**63, "x" * 300, "a\0b", 7])
@@ -95,3 +103,18 @@ def test_labels_that_cannot_be_learned_are_refused(rows, label):
     state.apply(Learn(0.0, ids_of(range(20)), X[:20], tuple(labels[:20])))
     with pytest.raises(Problem, match="label 1"):
         state.check_labels(["yes", label])
+
+
+def test_a_model_that_learned_elsewhere_waits_for_the_rows_of_the_stream(rows):
+    X, labels = rows
+    state = StreamState(LINEAR)
+    state.apply(Learn(0.0, ids_of(range(20)), X[:20], tuple(labels[:20])))
+    state.apply(Ask(0.0, ("a", "b"), X[20:22]))
+    other = new_model(LINEAR | {"order": 0}).partial_fit(X[100:200], labels[100:200]).observe(X[:1], ids=["elsewhere"])
+    state.replace_model(other)
+    assert state.model.is_waiting(["a", "b", "elsewhere"]).tolist() == [True, True, False]
+    state.apply(Label(0.0, ("b",), (labels[21],)))
+    assert state.model.n_steps_ == 101
+    assert new_model(state.parameters).order == 0
+    with pytest.raises(Problem, match="has labels such as"):
+        state.replace_model(new_model(LINEAR).partial_fit(X[:4], [0, 1, 0, 1]))

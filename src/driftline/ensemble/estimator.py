@@ -317,15 +317,15 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         learner = self._started
         return np.array([learner.is_waiting(each) for each in read_ids(ids, len(ids)).tolist()], dtype=bool)
 
-    def give_up(self, ids: Any) -> Self:
+    def give_up(self, ids: Any = None) -> Self:
         """Stop waiting for the labels of observed rows, for example because they will not come any more.
 
         They change nothing in weights and bounds, and are counted in `n_expired_`. Other ids are ignored.
 
         Parameters
         ----------
-        ids : array-like of shape (n_samples,)
-            Numbers or texts, as in `observe`.
+        ids : array-like of shape (n_samples,), optional
+            Numbers or texts, as in `observe`; by default all rows that wait.
 
         Returns
         -------
@@ -342,7 +342,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         """
         with self._lock:
             learner = self._started
-            known = read_ids(ids, len(ids)).tolist()
+            known = None if ids is None else read_ids(ids, len(ids)).tolist()
             with defer_interrupt():
                 learner.give_up(known)
                 self._mark_changed()

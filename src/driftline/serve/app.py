@@ -16,7 +16,10 @@ from driftline.errors import DriftlineError
 from driftline.serve.bodies import ProblemBody
 from driftline.serve.health_routes import health_routes
 from driftline.serve.middleware import BodyLimit, SecurityHeaders
+from driftline.serve.model_routes import model_routes
 from driftline.serve.problems import Problem
+from driftline.serve.record_routes import record_routes
+from driftline.serve.requests import Requests
 from driftline.serve.routes import stream_routes
 from driftline.serve.service import Service
 from driftline.serve.settings import ServerSettings
@@ -55,7 +58,9 @@ def create_app(settings: ServerSettings) -> FastAPI:
         responses=ERRORS,
     )
     app.state.service = service
-    app.include_router(stream_routes(service))
+    requests = Requests(settings.storage_timeout)
+    for routes in (stream_routes, model_routes, record_routes):
+        app.include_router(routes(service, requests))
     app.include_router(health_routes(service))
     app.add_middleware(BodyLimit, max_bytes=settings.limits.body_bytes)
     app.add_middleware(SecurityHeaders)

@@ -45,6 +45,12 @@ class StreamChange(Body):
     paused: StrictBool
 
 
+class ShadowBody(Body):
+    """A shadow to start."""
+
+    parameters: dict[str, Any] = Field(description="Parameters of AMRC, as for a stream.")
+
+
 class PredictBody(Body):
     """Rows to predict."""
 

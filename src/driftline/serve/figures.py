@@ -22,9 +22,7 @@ class Window:
     n_covered, n_labels : int
         Rows of them whose set contained the label, and the number of labels in all of these sets.
     n_wrong_shadow : int
-        Rows that the shadow predicted wrongly; counted from 0 when a shadow starts.
-    n_shadow : int
-        Rows that had a prediction of the shadow.
+        Rows that the shadow predicted wrongly; only in windows of rows that both models predicted.
     mistake_bound : float or None
         The bound on all mistakes so far at the end of the window.
     low, high : float or None
@@ -43,7 +41,6 @@ class Window:
     n_covered: int = 0
     n_labels: int = 0
     n_wrong_shadow: int = 0
-    n_shadow: int = 0
     mistake_bound: float | None = None
     low: float | None = None
     high: float | None = None
@@ -100,18 +97,18 @@ class Figures:
         last = self.windows[-1]
         last.mistake_bound, last.low, last.high = mistake_bound, low, high
 
-    def forget_shadow(self) -> None:
-        """Set the counts of the shadow to 0."""
-        for window in (*self.windows, self.total):
-            window.n_shadow = window.n_wrong_shadow = 0
+    def merged(self, most: int) -> list[Window]:
+        """Return at most so many windows, each made of equally many; the last may be shorter."""
+        n = -(-len(self.windows) // most)
+        merged = []
+        for start in range(0, len(self.windows), n or 1):
+            merged.append(Window())
+            for window in self.windows[start : start + n]:
+                merged[-1].add(window)
+        return merged
 
     def _merge(self) -> None:
-        pairs = zip(self.windows[::2], self.windows[1::2], strict=True)
-        merged = []
-        for first, second in pairs:
-            first.add(second)
-            merged.append(first)
-        self.windows = merged
+        self.windows = self.merged(MAX_WINDOWS // 2)
         self.length *= 2
 
     def to_json(self) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """The routes of streams."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 
 from driftline.serve.bodies import (
     AnswersBody,
@@ -18,33 +17,20 @@ from driftline.serve.bodies import (
     StreamChange,
 )
 from driftline.serve.operations import Answer
-from driftline.serve.problems import Problem, invalid, unavailable
+from driftline.serve.problems import Problem, invalid
+from driftline.serve.requests import Requests
 from driftline.serve.row_schema import Row
 from driftline.serve.service import Service
-from driftline.serve.status import status_of
-from driftline.serve.stream_state import StreamState, model_to_bytes
+from driftline.serve.stream_state import StreamState
 from driftline.serve.worker import Outcome, Worker
 
-Task = Callable[[Worker, "Future[Any]"], None]
 REFUSED = ("unknown", "conflict", "expired")
 
 
-def stream_routes(service: Service) -> APIRouter:
-    """Return the routes under /v1/streams."""
+def stream_routes(service: Service, requests: Requests) -> APIRouter:
+    """Return the routes."""
     router = APIRouter(prefix="/v1/streams", tags=["streams"])
     limits = service.settings.limits
-
-    async def result(worker: Worker, task: Task) -> Any:
-        """Let the thread of a stream do something, and wait until what it changed is on disk."""
-        future = asyncio.wrap_future(worker.submit(task))
-        try:
-            return await asyncio.wait_for(asyncio.shield(future), service.settings.storage_timeout)
-        except TimeoutError:
-            future.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody waits for it any more
-            raise unavailable(
-                "the request was not stored in time, and may still be; send it again with the same ids, which does "
-                "not count it twice"
-            ) from None
 
     def check_rows(rows: Sequence[Row], *others: tuple[str, Sequence[Any] | None]) -> None:
         if len(rows) > limits.batch_rows:
@@ -54,10 +40,15 @@ def stream_routes(service: Service) -> APIRouter:
                 raise invalid(f"got {len(values)} {name} for {len(rows)} rows; expected one for each row")
 
     async def described(worker: Worker) -> dict[str, Any]:
-        view = partial(status_of, names=worker.names, is_paused=worker.stream.is_paused)
-        status = await result(worker, lambda each, future: each.read(view, future))
+        status = await requests.result(worker, lambda each, future: each.read_status(future))
         stream = worker.stream
-        return {"name": stream.name, "created": stream.created} | stream.settings | {"status": status}
+        return {
+            "name": stream.name,
+            "created": stream.created,
+            **stream.settings,
+            "parameters": dict(worker.state.parameters),
+            "status": status,
+        }
 
     @router.post("", status_code=201)
     async def create(body: StreamBody) -> dict[str, Any]:
@@ -80,7 +71,7 @@ def stream_routes(service: Service) -> APIRouter:
     async def change(name: str, body: StreamChange) -> dict[str, Any]:
         """Pause a stream, which then refuses rows and labels, or resume it."""
         worker = service.worker(name)
-        await result(worker, lambda each, future: each.pause(future, is_paused=body.paused))
+        await requests.result(worker, lambda each, future: each.pause(future, is_paused=body.paused))
         return await described(worker)
 
     @router.delete("/{name}", status_code=204)
@@ -93,7 +84,7 @@ def stream_routes(service: Service) -> APIRouter:
         """Predict rows. The answers are kept until the labels come, or expire."""
         check_rows(body.rows, ("ids", body.ids))
         worker = service.active_worker(name)
-        said = await result(worker, lambda each, future: each.ask(body.ids, body.rows, future))
+        said = await requests.result(worker, lambda each, future: each.ask(body.ids, body.rows, future))
         return {"rows": [answer_to_json(row_id, answer) for row_id, answer in said]}
 
     @router.post("/{name}/label", response_model=OutcomesBody)
@@ -102,7 +93,7 @@ def stream_routes(service: Service) -> APIRouter:
         check_rows([{} for _ in body.labels])
         worker = service.active_worker(name)
         labels = [(each.id, each.label) for each in body.labels]
-        return outcomes_to_json(await result(worker, lambda each, future: each.label(labels, future)))
+        return outcomes_to_json(await requests.result(worker, lambda each, future: each.label(labels, future)))
 
     @router.post("/{name}/learn", response_model=OutcomesBody)
     async def learn(name: str, body: LearnBody) -> Any:
@@ -110,29 +101,24 @@ def stream_routes(service: Service) -> APIRouter:
         check_rows(body.rows, ("labels", body.labels), ("ids", body.ids))
         worker = service.active_worker(name)
         return outcomes_to_json(
-            await result(worker, lambda each, future: each.learn(body.ids, body.rows, body.labels, future))
+            await requests.result(worker, lambda each, future: each.learn(body.ids, body.rows, body.labels, future))
         )
 
     @router.get("/{name}/figures")
     async def figures(name: str) -> dict[str, Any]:
         """Return counts over time, in windows of rows."""
         worker = service.worker(name)
-        found: dict[str, Any] = await result(worker, lambda each, future: each.read(figures_of, future))
+        found: dict[str, Any] = await requests.result(worker, lambda each, future: each.read(figures_of, future))
         return found
 
     @router.get("/{name}/drift")
     async def drift(name: str) -> dict[str, Any]:
         """Return how the mean of each column moves in each class, the most surprising first."""
         worker = service.worker(name)
-        rows = await result(worker, lambda each, future: each.read(partial(drift_of, names=each.names), future))
+        rows = await requests.result(
+            worker, lambda each, future: each.read(partial(drift_of, names=each.names), future)
+        )
         return {"rows": rows}
-
-    @router.get("/{name}/model", response_class=Response)
-    async def model(name: str) -> Response:
-        """Return the model as a file that `AMRC.load` reads."""
-        content = await result(service.worker(name), lambda each, future: each.read(file_of, future))
-        headers = {"Content-Disposition": f'attachment; filename="{name}.driftline"'}
-        return Response(content, media_type="application/octet-stream", headers=headers)
 
     return router
 
@@ -182,10 +168,3 @@ def drift_of(state: StreamState, names: Sequence[str]) -> list[dict[str, Any]]:
 def figures_of(state: StreamState) -> dict[str, Any]:
     """Return the figures over time as JSON values."""
     return state.figures.to_json()
-
-
-def file_of(state: StreamState) -> bytes:
-    """Return the file of the model."""
-    if state.model is None:
-        raise Problem(409, "no-model", "the stream has no model before its first label")
-    return model_to_bytes(state.model)

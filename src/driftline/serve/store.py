@@ -286,7 +286,7 @@ def checkpoint_of(stream: int, state: StreamState, created: float) -> Changes:
                 "stream": stream,
                 "n_operations": state.n_operations,
                 "created": created,
-                "figures": json.dumps(state.figures.to_json()),
+                "figures": json.dumps([state.figures.to_json(), state.beside_shadow.to_json()]),
                 "settings": json.dumps(settings),
                 "model": None if state.model is None else model_to_bytes(state.model),
                 "shadow": None if state.shadow is None else model_to_bytes(state.shadow),
@@ -300,13 +300,15 @@ def checkpoint_of(stream: int, state: StreamState, created: float) -> Changes:
 
 def _state_of(checkpoint: Any) -> StreamState:
     settings = json.loads(checkpoint["settings"])
+    figures, beside_shadow = map(Figures.from_json, json.loads(checkpoint["figures"]))
     return StreamState(
         parameters=settings["parameters"],
         shadow_parameters=settings["shadow_parameters"],
         model=None if checkpoint["model"] is None else model_from_bytes(checkpoint["model"]),
         shadow=None if checkpoint["shadow"] is None else model_from_bytes(checkpoint["shadow"]),
         n_operations=checkpoint["n_operations"],
-        figures=Figures.from_json(json.loads(checkpoint["figures"])),
+        figures=figures,
+        beside_shadow=beside_shadow,
     )
 
 

@@ -14,7 +14,7 @@ from driftline.ensemble import AMRC
 from driftline.guarantees import Alarm, Guarantees
 from driftline.serve.figures import Figures, Window
 from driftline.serve.operations import NO_ANSWER, Answer, Ask, Expire, Label, Learn, Operation
-from driftline.serve.problems import invalid
+from driftline.serve.problems import Problem, invalid
 from driftline.types import Vector
 
 ROWS_AT_ONCE = 16
@@ -55,6 +55,8 @@ class StreamState:
         The rows that wait for their labels, by their ids, the oldest first.
     figures : Figures
         Counts over time.
+    beside_shadow : Figures
+        Counts of the rows that both models predicted, since the shadow was started or promoted.
     """
 
     parameters: Mapping[str, Any]
@@ -64,6 +66,7 @@ class StreamState:
     n_operations: int = 0
     open_rows: dict[str, OpenRow] = field(default_factory=dict)
     figures: Figures = field(default_factory=Figures)
+    beside_shadow: Figures = field(default_factory=Figures)
 
     def apply(self, operation: Operation) -> list[OpenRow]:
         """Apply an operation, which must have been checked; return its rows with what was said of them."""
@@ -153,6 +156,45 @@ class StreamState:
             model.observe(np.array([row.x for row in self.open_rows.values()]), ids=list(self.open_rows))
         return model
 
+    def start_shadow(self, parameters: Mapping[str, Any], model: AMRC | None = None) -> None:
+        """Let a second model learn beside the first: a new one from the next label on, or one that has learned."""
+        self.shadow_parameters, self.shadow, self.beside_shadow = parameters, None, Figures()
+        if model is not None:
+            self.shadow = self._joined(model)
+
+    def drop_shadow(self) -> None:
+        """Let there be no shadow."""
+        self.shadow_parameters, self.shadow, self.beside_shadow = None, None, Figures()
+
+    def promote_shadow(self) -> None:
+        """Let the shadow and the model change places; doing it again rolls it back."""
+        if self.shadow is None or self.shadow_parameters is None:
+            raise Problem(409, "no-shadow", "the stream has no shadow, or one that has not learned any label yet")
+        self.model, self.shadow = self.shadow, self.model
+        self.parameters, self.shadow_parameters = self.shadow_parameters, self.parameters
+        self.beside_shadow = Figures()
+
+    def acknowledge_alarm(self) -> None:
+        """Arm the alarm of the model again."""
+        if self.model is not None:
+            self.model.acknowledge_alarm()
+
+    def replace_model(self, model: AMRC) -> None:
+        """Continue with a model that has learned elsewhere."""
+        self.model, self.parameters = self._joined(model), model_parameters(model)
+
+    def _joined(self, model: AMRC) -> AMRC:
+        """Return a model that waits for the labels of the rows that wait here, and for no others."""
+        known = [] if self.model is None else self.model.classes_.tolist()
+        if known and isinstance(known[0], str) != isinstance(model.classes_.tolist()[0], str):
+            raise Problem(
+                409, "model-does-not-fit", f"the model has labels such as {model.classes_[0]!r}, not {known[0]!r}"
+            )
+        model.give_up()
+        if self.open_rows:
+            model.observe(np.array([row.x for row in self.open_rows.values()]), ids=list(self.open_rows))
+        return model
+
     def check_labels(self, labels: Sequence[Any]) -> None:
         """Raise Problem if labels cannot be learned: all must be texts, or whole numbers and booleans."""
         known = [] if self.model is None else self.model.classes_.tolist()
@@ -172,7 +214,6 @@ class StreamState:
     def _count(self, row: OpenRow, label: Any, now: float, *, was_asked: bool) -> None:
         answer, has_answer = row.answer, row.answer.label is not None
         is_wrong = has_answer and answer.label != label
-        has_shadow = has_answer and row.shadow_label is not None
         asked = was_asked and has_answer
         self.figures.add(
             Window(
@@ -183,12 +224,13 @@ class StreamState:
                 n_wrong_answers=int(asked and answer.is_answered and is_wrong),
                 n_covered=int(asked and label in answer.labels),
                 n_labels=len(answer.labels),
-                n_shadow=int(has_shadow),
-                n_wrong_shadow=int(has_shadow and row.shadow_label != label),
                 time=now,
                 classes={str(label): 1},
             )
         )
+        if has_answer and row.shadow_label is not None and self.shadow is not None:
+            wrong_shadow = int(row.shadow_label != label)
+            self.beside_shadow.add(Window(n_rows=1, n_wrong=int(is_wrong), n_wrong_shadow=wrong_shadow, time=now))
         if self.figures.is_window_full and self.model is not None:
             interval = self.model.error_interval()
             self.figures.close_window(self.model.mistake_bound(), interval.low, interval.high)
@@ -207,6 +249,12 @@ def new_model(parameters: Mapping[str, Any]) -> AMRC:
     model.guarantees = None if guarantees is None else Guarantees.from_json(guarantees)
     model._checked_parameters()
     return model
+
+
+def model_parameters(model: AMRC) -> dict[str, Any]:
+    """Return the parameters of a model as JSON values."""
+    parameters: dict[str, Any] = model._plain_parameters()
+    return parameters
 
 
 def answer_of(model: AMRC, X: Any) -> Answer:

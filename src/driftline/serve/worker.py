@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from driftline.serve.operations import Answer, Ask, Expire, Label, Learn, Operation
 from driftline.serve.problems import Problem
 from driftline.serve.row_schema import Row, RowSchema
-from driftline.serve.status import alarm_to_json
+from driftline.serve.status import alarm_to_json, status_of
 from driftline.serve.store import Changes, KnownRow, Store, StoredStream, changes_of, checkpoint_of
 from driftline.serve.stream_state import OpenRow, StreamState
 from driftline.serve.writer import Writer
@@ -235,9 +235,14 @@ class Worker:
     def replace_models(self, change: Callable[[StreamState], T], future: "Future[T]") -> None:
         """Let a function change the models of the state, and write a checkpoint: later operations depend on it."""
         answer = change(self.state)
+        self.state.n_operations += 1  # the checkpoint before this change has the number before
         self.is_alarmed = self.state.alarm is not None
         self._write_checkpoint()
         self._answer_when_stored(future, answer)
+
+    def read_status(self, future: "Future[dict[str, Any]]") -> None:
+        """Return the status of the stream."""
+        future.set_result(status_of(self.state, self.names, is_paused=self.stream.is_paused))
 
     def read(self, view: Callable[[StreamState], T], future: "Future[T]") -> None:
         """Return what a function, which changes nothing, returns of the state."""
