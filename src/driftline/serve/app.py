@@ -13,8 +13,10 @@ from starlette.exceptions import HTTPException
 
 import driftline
 from driftline.errors import DriftlineError
+from driftline.serve.access import AccessControl
 from driftline.serve.bodies import ProblemBody
 from driftline.serve.health_routes import health_routes
+from driftline.serve.key_routes import key_routes
 from driftline.serve.middleware import BodyLimit, SecurityHeaders
 from driftline.serve.model_routes import model_routes
 from driftline.serve.problems import Problem
@@ -31,7 +33,7 @@ Create a stream, ask for predictions of its rows, and send their labels when the
 if need be. An answer with status 200 is on disk. All problems are answered as RFC 9457 describes."""
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemBody, "description": HTTPStatus(status).phrase}
-    for status in (400, 404, 409, 413, 422, 429, 503)
+    for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
 }
 
 
@@ -62,6 +64,8 @@ def create_app(settings: ServerSettings) -> FastAPI:
     for routes in (stream_routes, model_routes, record_routes):
         app.include_router(routes(service, requests))
     app.include_router(health_routes(service))
+    app.include_router(key_routes(service.keys))
+    app.add_middleware(AccessControl, keys=service.keys, is_required=settings.requires_keys)
     app.add_middleware(BodyLimit, max_bytes=settings.limits.body_bytes)
     app.add_middleware(SecurityHeaders)
     app.add_exception_handler(Problem, _on_problem)

@@ -51,6 +51,21 @@ class ShadowBody(Body):
     parameters: dict[str, Any] = Field(description="Parameters of AMRC, as for a stream.")
 
 
+class KeyBody(Body):
+    """A key to create."""
+
+    name: str = Field(min_length=1, max_length=100)
+    scopes: dict[Annotated[str, Field(max_length=100)], Literal["read", "write", "admin"]] = Field(
+        min_length=1, max_length=100, description="The role for each stream; '*' stands for all streams."
+    )
+
+
+class SessionBody(Body):
+    """A key to keep in a cookie."""
+
+    key: str = Field(max_length=200)
+
+
 class PredictBody(Body):
     """Rows to predict."""
 

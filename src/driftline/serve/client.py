@@ -62,14 +62,19 @@ class Client:
     ----------
     url : str, default="http://127.0.0.1:8000"
         Address of the server.
+    key : str, optional
+        The key of the caller, if the server asks for keys.
     timeout : float, default=60.0
         Seconds to wait for an answer.
     """
 
-    def __init__(self, url: str = "http://127.0.0.1:8000", timeout: float = 60.0) -> None:
+    def __init__(self, url: str = "http://127.0.0.1:8000", key: str | None = None, timeout: float = 60.0) -> None:
         address = urlsplit(url)
         kind = HTTPSConnection if address.scheme == "https" else HTTPConnection
         self._connection = kind(address.hostname or "127.0.0.1", address.port, timeout=timeout)
+        self._headers = {"Content-Type": "application/json"}
+        if key is not None:
+            self._headers["Authorization"] = f"Bearer {key}"
 
     def __enter__(self) -> Self:
         """Return the client, which is closed at the end of the block."""
@@ -119,7 +124,7 @@ class Client:
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         content = None if body is None else json.dumps(body)
         try:
-            self._connection.request(method, f"/v1/streams{path}", content, {"Content-Type": "application/json"})
+            self._connection.request(method, f"/v1/streams{path}", content, self._headers)
             answer = self._connection.getresponse()
             text = answer.read()
         except (OSError, HTTPException):

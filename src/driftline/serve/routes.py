@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
+from driftline.serve.access import may_read
 from driftline.serve.bodies import (
     AnswersBody,
     LabelsBody,
@@ -58,9 +59,11 @@ def stream_routes(service: Service, requests: Requests) -> APIRouter:
         return await described(worker)
 
     @router.get("")
-    async def streams() -> dict[str, Any]:
-        """Return all streams with their status."""
-        return {"streams": [await described(worker) for worker in service.workers]}
+    async def streams(request: Request) -> dict[str, Any]:
+        """Return all streams that may be read, with their status."""
+        is_allowed = may_read(getattr(request.state, "key", None))
+        workers = [worker for worker in service.workers if is_allowed(worker.stream.name)]
+        return {"streams": [await described(worker) for worker in workers]}
 
     @router.get("/{name}")
     async def stream(name: str) -> dict[str, Any]:

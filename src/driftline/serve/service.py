@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from driftline.errors import BusyError, ConfigError
 from driftline.evaluation.run_checkpoint import locked_folder
+from driftline.serve.keys import KeyRing
 from driftline.serve.operations import Ask, Label, Learn
 from driftline.serve.problems import Problem, invalid, unavailable
 from driftline.serve.row_schema import RowSchema
@@ -45,6 +46,7 @@ class Service:
             raise BusyError(f"another server is using {settings.data}; stop it, or choose another --data") from error
         self.store = Store(settings.url)
         self.writer = Writer(self.store)
+        self.keys = KeyRing(self.store)
         self._workers: dict[str, Worker] = {}
         self._lock = threading.Lock()
         self._is_closing = threading.Event()
@@ -85,8 +87,9 @@ class Service:
         return worker
 
     def _keep_up(self) -> None:
-        """Let rows expire that have waited too long, now and then."""
+        """Let rows expire that have waited too long, and read the keys again, now and then."""
         while not self._is_closing.wait(UPKEEP_SECONDS):
+            self.keys.read_now_and_then()
             for worker in list(self._workers.values()):
                 try:
                     worker.submit(Worker.expire)

@@ -52,6 +52,8 @@ class ServerSettings:
         Seconds after which a row without a label is given up.
     storage_timeout : float
         Seconds that a request waits for the database before it is answered with status 503.
+    requires_keys : bool
+        Whether every request needs a key, even if there are none; otherwise only if there are any.
     limits : Limits
         The limits.
     """
@@ -60,6 +62,7 @@ class ServerSettings:
     database: str | None = None
     expire_after: float = 30 * 86_400.0
     storage_timeout: float = 10.0
+    requires_keys: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

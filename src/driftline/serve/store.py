@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, bindparam, create_engine, delete, eve
 from driftline.serve.figures import Figures
 from driftline.serve.operations import Answer, Ask, Expire, Label, Learn, Operation
 from driftline.serve.stream_state import OpenRow, StreamState, model_from_bytes, model_to_bytes
-from driftline.serve.tables import CHECKPOINTS, EVENTS, ROWS, STREAMS, migrate
+from driftline.serve.tables import CHECKPOINTS, EVENTS, ROWS, STREAMS, WEBHOOKS, migrate
 
 KEPT_CHECKPOINTS = 2
 ROWS_AT_ONCE = 5000
@@ -144,7 +144,7 @@ class Store:
     def delete_stream(self, stream: int) -> None:
         """Delete a stream with all its rows."""
         with self.engine.begin() as connection:
-            for table in (ROWS, CHECKPOINTS, EVENTS):
+            for table in (ROWS, CHECKPOINTS, EVENTS, WEBHOOKS):
                 connection.execute(delete(table).where(table.c.stream == stream))
             connection.execute(delete(STREAMS).where(STREAMS.c.id == stream))
 

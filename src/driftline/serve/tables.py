@@ -77,6 +77,28 @@ EVENTS = Table(
     Column("content", Text, nullable=False),
 )
 
+KEYS = Table(
+    "keys",
+    METADATA,
+    Column("id", String(20), primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("hash", String(64), nullable=False),
+    Column("revoked", Float),
+)
+WEBHOOKS = Table(
+    "webhooks",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("stream", ForeignKey("streams.id", ondelete="CASCADE"), nullable=False),
+    Column("url", String(2000), nullable=False),
+    Column("secret", String(100), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("delivered", Integer, nullable=False),
+)
+"""`delivered` is the number of the last event that was delivered, or given up."""
+
 MIGRATIONS: tuple[Callable[[Connection], Any], ...] = (METADATA.create_all,)
 """What leads from each version of the tables to the next; the first creates those of version 1."""
 
