@@ -57,6 +57,7 @@ def test_each_role_may_do_what_it_should_and_no_more(client):
 
 def test_a_request_without_a_valid_key_is_refused_once_there_is_one(client):
     assert status(client, None, "GET", "/v1/streams/a") == 200
+    assert client.post("/v1/keys", json={"name": "first", "scopes": {"a": "read"}}).status_code == 422
     root = new_key(client, {"*": "admin"})
     key_id, _, secret = root.partition(".")
     for wrong in (None, "", "x", key_id, f"{key_id}.", f"{key_id}.{secret[:-1]}", f"{secret}.{key_id}", "é.é"):
@@ -82,6 +83,7 @@ def test_keys_are_rotated_and_only_their_hashes_are_stored(client):
     assert status(client, first, "GET", "/v1/streams/a") == 401
     assert status(client, second, "GET", "/v1/streams/a") == 200
     assert status(client, second, "DELETE", f"/v1/keys/{key_id}") == 404
+    assert status(client, second, "DELETE", f"/v1/keys/{second.partition('.')[0]}") == 409
     refused = client.post("/v1/keys", json={"name": "x", "scopes": {}}, headers={"Authorization": f"Bearer {second}"})
     assert refused.status_code == 422
 

@@ -21,11 +21,12 @@ def test_the_page_about_serving_does_what_it_says(tmp_path):
     process, answers = start_server(tmp_path, port), []
     try:
         text = re.sub(r"(localhost|127\.0\.0\.1):8000", f"127.0.0.1:{port}", PAGE.read_text(encoding="utf-8"))
+        names = {}
         for kind, code, shown in BLOCK.findall(text.replace("curl -s ", "curl -s --fail ")):
             if kind == "python":
                 printed = io.StringIO()
                 with contextlib.redirect_stdout(printed):
-                    exec(code, {})
+                    exec(code, names)
                 assert printed.getvalue() == shown
             elif code.startswith("curl"):
                 done = subprocess.run(["bash", "-ec", code], capture_output=True, text=True, check=True)

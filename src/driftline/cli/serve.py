@@ -23,14 +23,16 @@ def serve(data: Path, host: str, port: int, expire_after: float) -> None:
         if (error.name or "").startswith("driftline"):
             raise
         raise MissingExtraError(f"serving needs {error.name}; pip install 'driftline[serve]'") from error
-    if not _is_loopback(host):
-        raise ConfigError(f"--host must be an address of this machine alone, such as 127.0.0.1; got {host}")
     _log_as_json()
-    settings = ServerSettings(data, expire_after=expire_after * SECONDS_A_DAY)
+    settings = ServerSettings(data, expire_after=expire_after * SECONDS_A_DAY, requires_keys=not _is_loopback(host))
     with _listening(host, port) as listener:
         address, number = listener.getsockname()[:2]
         print_line("starting; the first start compiles the classifiers, which takes up to a minute")
         app = create_app(settings)
+        if settings.requires_keys and not app.state.service.keys:
+            raise ConfigError(
+                f"other machines can reach {host}, and there are no keys; start once on 127.0.0.1 and create one"
+            )
         config = uvicorn.Config(app, access_log=False, log_config=None, timeout_graceful_shutdown=10)
         server = uvicorn.Server(config)
         print_line(f"http://{address}:{number} (documentation: /docs), data in {data}")

@@ -66,6 +66,12 @@ class SessionBody(Body):
     key: str = Field(max_length=200)
 
 
+class WebhookBody(Body):
+    """A webhook to add."""
+
+    url: str = Field(max_length=2000, description="The address that gets events by POST.")
+
+
 class PredictBody(Body):
     """Rows to predict."""
 

@@ -90,41 +90,55 @@ class Client:
 
     def create(self, name: str, **settings: Any) -> dict[str, Any]:
         """Create a stream; `settings` are `parameters`, `columns` and `expire_after`."""
-        return self._send("POST", "", {"name": name} | settings)
+        return self._send("POST", "/v1/streams", {"name": name} | settings)
 
     def streams(self) -> list[dict[str, Any]]:
         """Return all streams, with their settings and status."""
-        found: list[dict[str, Any]] = self._send("GET", "")["streams"]
+        found: list[dict[str, Any]] = self._send("GET", "/v1/streams")["streams"]
         return found
 
     def stream(self, name: str) -> dict[str, Any]:
         """Return a stream: its settings and its status."""
-        return self._send("GET", f"/{quote(name, '')}")
+        return self._send("GET", f"/v1/streams/{quote(name, '')}")
 
     def delete(self, name: str) -> None:
         """Delete a stream with all that is known of it."""
-        self._send("DELETE", f"/{quote(name, '')}")
+        self._send("DELETE", f"/v1/streams/{quote(name, '')}")
 
     def predict(self, name: str, rows: Sequence[Row], ids: Sequence[str] | None = None) -> list[Said]:
         """Return what the server says of rows; with ids, the call may be repeated if no answer came."""
-        said = self._send("POST", f"/{quote(name, '')}/predict", {"rows": rows, "ids": ids})
+        said = self._send("POST", f"/v1/streams/{quote(name, '')}/predict", {"rows": rows, "ids": ids})
         return [Said(**row | {"set": tuple(row["set"])}) for row in said["rows"]]
 
     def label(self, name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
         """Send labels by the ids of their rows; return what became of each."""
         given = [{"id": row_id, "label": label} for row_id, label in labels.items()]
-        return self._send("POST", f"/{quote(name, '')}/label", {"labels": given})
+        return self._send("POST", f"/v1/streams/{quote(name, '')}/label", {"labels": given})
 
     def learn(
         self, name: str, rows: Sequence[Row], labels: Sequence[Any], ids: Sequence[str] | None = None
     ) -> dict[str, Any]:
         """Send rows with their labels; return what became of each."""
-        return self._send("POST", f"/{quote(name, '')}/learn", {"rows": rows, "labels": labels, "ids": ids})
+        return self._send("POST", f"/v1/streams/{quote(name, '')}/learn", {"rows": rows, "labels": labels, "ids": ids})
+
+    def create_key(self, name: str, scopes: Mapping[str, str]) -> str:
+        """Create a key with a role, "read", "write" or "admin", for each stream, or for all ("*"); return it."""
+        key: str = self._send("POST", "/v1/keys", {"name": name, "scopes": scopes})["key"]
+        return key
+
+    def keys(self) -> list[dict[str, Any]]:
+        """Return all keys, without their secrets."""
+        found: list[dict[str, Any]] = self._send("GET", "/v1/keys")["keys"]
+        return found
+
+    def revoke_key(self, key: str) -> None:
+        """Revoke a key, given by its id or as a whole."""
+        self._send("DELETE", f"/v1/keys/{quote(key.partition('.')[0], '')}")
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         content = None if body is None else json.dumps(body)
         try:
-            self._connection.request(method, f"/v1/streams{path}", content, self._headers)
+            self._connection.request(method, path, content, self._headers)
             answer = self._connection.getresponse()
             text = answer.read()
         except (OSError, HTTPException):

@@ -87,6 +87,10 @@ class KeyRing:
 
     def create(self, name: str, scopes: Mapping[str, str]) -> tuple[Key, str]:
         """Create a key; return it, and the text that callers send, which cannot be had again."""
+        if not self._keys and scopes.get(ALL) != "admin":
+            raise invalid(
+                "the first key must be admin for all streams, {'*': 'admin'}; the others can be created with it"
+            )
         if not name or len(name) > 100 or not scopes or not set(scopes.values()) <= set(ROLES):
             raise invalid(
                 "a key needs a name of at most 100 characters, and scopes such as {'payments': 'write', '*': 'read'}: "
@@ -107,7 +111,12 @@ class KeyRing:
         return key, f"{key_id}.{secret}"
 
     def revoke(self, key_id: str) -> None:
-        """Revoke a key."""
+        """Revoke a key, unless it is the last that may do everything: then nobody could create another."""
+        others = [key for key in self.keys if key.id != key_id]
+        if not any(key.allows("admin", ALL) for key in others):
+            raise Problem(
+                409, "last-admin-key", f"{key_id[:40]!r} is the last key that may create keys; create another one first"
+            )
         statement = update(KEYS).where(KEYS.c.id == key_id, KEYS.c.revoked.is_(None)).values(revoked=time.time())
         with self._store.engine.begin() as connection:
             if not connection.execute(statement).rowcount:

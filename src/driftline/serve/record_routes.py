@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
+from driftline.serve.bodies import WebhookBody
 from driftline.serve.records import parquet_parts
 from driftline.serve.requests import Requests
 from driftline.serve.service import Service
@@ -59,6 +60,21 @@ def record_routes(service: Service, requests: Requests) -> APIRouter:
                 await asyncio.sleep(SECONDS_BETWEEN_EVENTS)
 
         return StreamingResponse(lines(), media_type="text/event-stream")
+
+    @router.post("/webhooks", status_code=201)
+    async def add_webhook(name: str, body: WebhookBody) -> dict[str, Any]:
+        """Send events to an address from now on. The secret that signs them is in the answer, and nowhere else."""
+        return await asyncio.to_thread(service.webhooks.add, service.worker(name).stream.id, body.url)
+
+    @router.get("/webhooks")
+    async def webhooks(name: str) -> dict[str, Any]:
+        """Return the webhooks of a stream."""
+        return {"webhooks": await asyncio.to_thread(service.webhooks.listed, service.worker(name).stream.id)}
+
+    @router.delete("/webhooks/{webhook}", status_code=204)
+    async def remove_webhook(name: str, webhook: int) -> None:
+        """Remove a webhook."""
+        await asyncio.to_thread(service.webhooks.remove, service.worker(name).stream.id, webhook)
 
     return router
 

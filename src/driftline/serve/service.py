@@ -19,6 +19,7 @@ from driftline.serve.row_schema import RowSchema
 from driftline.serve.settings import ServerSettings
 from driftline.serve.store import Changes, Store, StoredStream
 from driftline.serve.stream_state import StreamState, new_model
+from driftline.serve.webhooks import Webhooks
 from driftline.serve.worker import Worker
 from driftline.serve.writer import Writer
 
@@ -47,6 +48,7 @@ class Service:
         self.store = Store(settings.url)
         self.writer = Writer(self.store)
         self.keys = KeyRing(self.store)
+        self.webhooks = Webhooks(self.store)
         self._workers: dict[str, Worker] = {}
         self._lock = threading.Lock()
         self._is_closing = threading.Event()
@@ -60,10 +62,12 @@ class Service:
             worker = self._workers[stream.name] = self._new_worker(stream)
             LOG.info("stream %s goes on after %d operations", stream.name, worker.state.n_operations)
         self._upkeep.start()
+        self.webhooks.start()
 
     def close(self) -> None:
         """Finish what waits, write checkpoints, and stop."""
         self._is_closing.set()
+        self.webhooks.close()
         if self._upkeep.is_alive():
             self._upkeep.join()
         for worker in self._workers.values():
