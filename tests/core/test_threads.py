@@ -117,3 +117,18 @@ def test_a_model_is_saved_as_it_is_after_the_rows_that_a_thread_is_learning(monk
     for thread in (learning, saving):
         thread.join()
     assert_same(AMRC.load(tmp_path / "model"), model)
+
+
+def test_a_thread_that_has_a_model_for_itself_makes_no_copies_and_others_wait_for_it(monkeypatch):
+    X, y = small_stream(n_steps=60)
+    model, twin = (AMRC(features="linear").partial_fit(X[:20], y[:20]) for _ in range(2))
+    with monkeypatch.context() as patched, other_thread(), model.exclusive():
+        patched.setattr(type(model._learner), "snapshot", None)
+        other = teach_in_thread(model, X[40:], y[40:])
+        for t in range(20, 40):
+            model.predict_proba(X[t : t + 1])
+            model.partial_fit(X[t : t + 1], y[t : t + 1])
+        assert model.n_steps_ == 40
+        assert other.is_alive()
+    other.join()
+    assert_same(model, twin.partial_fit(X[20:], y[20:]))

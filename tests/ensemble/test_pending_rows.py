@@ -384,3 +384,32 @@ def test_ids_that_were_not_written_by_the_model_are_refused(rows, text, tmp_path
     write_model_file(tmp_path / "model", header, arrays)
     with pytest.raises(CheckpointError, match="pending/ids"):
         AMRC.load(tmp_path / "model")
+
+
+# Rows that are given up on request ----------------------------------------------------------------------
+
+
+def test_rows_that_are_given_up_leave_the_model_as_if_it_had_never_observed_them(rows):
+    X, y = rows
+    model, twin = (begun(rows, scaling="none") for _ in range(2))
+    model.observe(X[50:54], ids=["a", "b", "c", "d"])
+    twin.observe(X[51:52], ids=["b"])
+    model.give_up(["c", "a", "unknown", "d", "a"])
+    assert (model.n_waiting_, model.n_expired_) == (1, 3)
+    assert model.is_waiting(["a", "b", "c", "d"]).tolist() == [False, True, False, False]
+    for each in (model, twin):
+        each.partial_fit(X[51:52], y[51:52], ids=["b"]).partial_fit(X[60:90], y[60:90])
+    assert np.array_equal(model.predict_proba(X), twin.predict_proba(X))
+    assert model.error_interval() == twin.error_interval()
+
+
+def test_all_rows_can_be_given_up_at_once(rows):
+    X, _ = rows
+    model = begun(rows).observe(X[50:52], ids=["a", "b"]).observe(X[52:53]).give_up()
+    assert (model.n_waiting_, model.n_expired_) == (0, 3)
+
+
+def test_ids_that_cannot_be_ids_are_refused_and_nothing_is_given_up(rows):
+    X, _ = rows
+    model = begun(rows).observe(X[50:51], ids=["a"])
+    unchanged(model, lambda: model.give_up(["a", None]), "id of row 1 is None")

@@ -96,7 +96,7 @@ def test_a_page_has_all_its_parts():
     anchors = [attrs["id"] for attrs in read.named("h2") if "id" in attrs]
     assert [attrs["href"] for attrs in read.named("a")] == [f"#{name}" for name in anchors]
     assert anchors[0] == "comparison"
-    names = ["Rank", "Error", "Baseline", "Cost", "Answered", "Recall of spam", "Changes", "Alarms"]
+    names = ["Rank", "Error", "Cost", "Answered", "Recall of spam", "Changes", "Alarms"]
     assert read.texts["dt"][: len(names)] == names
 
 

@@ -45,6 +45,7 @@ from driftline.cli.options import (
 
 DEFAULT_STORE = Path("experiments/results")
 DEFAULT_OUT = Path("paper")
+DEFAULT_DATA = Path("driftline-data")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -405,6 +406,31 @@ def paper(
         store=store,
         out=out,
     )
+
+
+@app.command()
+def serve(
+    data_folder: Annotated[
+        Path, typer.Option("--data", metavar="FOLDER", help="Folder of the database; created if it does not exist.")
+    ] = DEFAULT_DATA,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 for any that is free.")] = 8000,
+    expire_after: Annotated[
+        float, typer.Option(metavar="DAYS", help="Days after which a row without a label is given up.")
+    ] = 30.0,
+) -> None:
+    """Serve live streams over HTTP: predictions now, labels later, and nothing lost.
+
+    All that was answered is on disk: after a crash, the server goes on with the same models, and the rows that wait for
+    labels. Ctrl-C stops it. For example:
+
+    driftline serve
+
+    curl localhost:8000/v1/streams -H 'Content-Type: application/json' -d '{"name": "payments"}'
+    """
+    from driftline.cli.serve import serve
+
+    serve(data_folder, host, port, expire_after)
 
 
 @app.command("warm-up")

@@ -387,10 +387,13 @@ class OnlineClassifier(ClassifierMixin, SavedClassifier):  # type: ignore[misc] 
     def _current(self) -> Self:
         """The model for readers, which does not change while it is used; raises NotFittedError.
 
-        It is a copy, or the model itself if this is the only thread, so that nobody can learn meanwhile.
+        It is a copy, or the model itself if this is the only thread, or has the model for itself, so that nobody can
+        learn meanwhile.
         """
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises, unless another thread has learned the first row in this moment
+        if self._access.holder == threading.get_ident():
+            return self
         if self._access.is_stale:
             if threading.active_count() == 1:
                 return self

@@ -3,8 +3,8 @@
 import os
 import threading
 from abc import abstractmethod
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +29,7 @@ UNSAVED = ("_shared",)
 class Access:
     """How threads share a model: the lock of those that learn, and the copy of the model for those that only read."""
 
-    __slots__ = ("copy", "is_awaited", "is_stale", "lock", "n_copies")
+    __slots__ = ("copy", "holder", "is_awaited", "is_stale", "lock", "n_copies")
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -40,6 +40,8 @@ class Access:
         self.is_awaited = False
         """Whether a thread waits for a copy; then the thread that learns makes one when it has learned a batch."""
         self.n_copies = 0
+        self.holder: int | None = None
+        """The thread within `exclusive`, which reads the model itself."""
 
 
 class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -110,6 +112,31 @@ class SavedClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                     return
                 finally:
                     access.lock.release()
+
+    @contextmanager
+    def exclusive(self) -> Iterator[Self]:
+        """Let this thread alone change the model within a ``with`` block, in which its own reads need no copy of it.
+
+        Use it in a program with several threads where one thread predicts and learns in turn. Other threads that learn
+        wait until the block ends, and those that read may wait for a copy.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(features="linear").partial_fit([[0.0], [1.0]], ["no", "yes"])
+        >>> with model.exclusive():
+        ...     label = model.predict([[0.9]])[0]
+        ...     model = model.partial_fit([[0.9]], ["yes"])
+        >>> str(label)
+        'yes'
+        """
+        with self._lock:
+            access, before = self._access, self._access.holder
+            access.holder = threading.get_ident()
+            try:
+                yield self
+            finally:
+                access.holder = before
 
     @property
     def _access(self) -> "Access":

@@ -317,6 +317,37 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         learner = self._started
         return np.array([learner.is_waiting(each) for each in read_ids(ids, len(ids)).tolist()], dtype=bool)
 
+    def give_up(self, ids: Any = None) -> Self:
+        """Stop waiting for the labels of observed rows, for example because they will not come any more.
+
+        They change nothing in weights and bounds, and are counted in `n_expired_`. Other ids are ignored.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_samples,), optional
+            Numbers or texts, as in `observe`; by default all rows that wait.
+
+        Returns
+        -------
+        AMRC
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from driftline import AMRC
+        >>> model = AMRC(features="linear").partial_fit([[0.0], [1.0]], ["no", "yes"])
+        >>> model = model.observe([[0.2], [0.3]], ids=["order 1", "order 2"]).give_up(["order 1"])
+        >>> model.n_waiting_, model.n_expired_
+        (1, 1)
+        """
+        with self._lock:
+            learner = self._started
+            known = None if ids is None else read_ids(ids, len(ids)).tolist()
+            with defer_interrupt():
+                learner.give_up(known)
+                self._mark_changed()
+        return self
+
     @property
     def n_expired_(self) -> int:
         """Number of observed rows that were given up."""

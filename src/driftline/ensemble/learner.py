@@ -118,6 +118,10 @@ class EnsembleLearner:
         """Number of rows that were observed and have no label yet."""
         return len(self._pending)
 
+    def give_up(self, ids: list[Any] | None) -> None:
+        """Remove the pending rows with these ids, or all; other ids are ignored."""
+        self._pending.give_up(ids)
+
     @property
     def n_expired(self) -> int:
         """Number of rows that were observed and given up, because their labels did not arrive."""

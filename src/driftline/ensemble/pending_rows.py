@@ -279,6 +279,15 @@ class PendingRows:
         if math.isnan(self._first_time):
             self._first_time = float(times[0])
 
+    def give_up(self, ids: list[Any] | None) -> None:
+        """Remove the rows with these ids, or all; other ids are ignored."""
+        places = list(self._rows)
+        if ids is not None:
+            places = [self._by_id[each] for each in dict.fromkeys(ids) if each in self._by_id]
+        for place in places:
+            self._remove(place)
+            self.n_expired += 1
+
     def _remove(self, place: int) -> None:
         row = self._rows.pop(place)
         if row.id is not None:

@@ -1,0 +1,134 @@
+"""Load on `driftline serve`: single rows that are predicted, then labelled, and batches, from a second process.
+
+    python benchmarks/bench_serve.py [--seconds 60] [--connections 16] [--pairs 20000]
+
+The server runs with the default model and SQLite in a temporary folder, and every answer is on disk before it is sent.
+The client is this process, on loopback; the run ends after the given time, or number of pairs.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+N_COLUMNS, BATCH_ROWS = 8, 100
+NAMES = [f"x{j}" for j in range(N_COLUMNS)]
+console = Console(width=100)
+
+
+class Connection:
+    """A connection that sends one request after another."""
+
+    def __init__(self, reader, writer):
+        self._reader, self._writer = reader, writer
+
+    @classmethod
+    async def open(cls, port):
+        """Return a new connection."""
+        return cls(*await asyncio.open_connection("127.0.0.1", port))
+
+    async def post(self, path, body):
+        """Send a request; return the status and the answer."""
+        content = json.dumps(body).encode()
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        self._writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+        lines = (await self._reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        length = next(int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length"))
+        return int(lines[0].split()[1]), json.loads(await self._reader.readexactly(length))
+
+
+def rows_of(rng, n):
+    """Return rows and labels of two classes."""
+    X = rng.normal(size=(n, N_COLUMNS))
+    labels = np.where(X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n) > 0, "yes", "no").tolist()
+    return [dict(zip(NAMES, row, strict=True)) for row in X.round(4).tolist()], labels
+
+
+async def pairs(connection, name, rng, n_rows, deadline, latencies):
+    """Ask for rows, then send their labels, until the deadline."""
+    while time.perf_counter() < deadline:
+        rows, labels = rows_of(rng, n_rows)
+        start = time.perf_counter()
+        status, said = await connection.post(f"/v1/streams/{name}/predict", {"rows": rows})
+        middle = time.perf_counter()
+        assert status == 200, said
+        given = [{"id": row["id"], "label": label} for row, label in zip(said["rows"], labels, strict=True)]
+        status, said = await connection.post(f"/v1/streams/{name}/label", {"labels": given})
+        assert status == 200, said
+        latencies += [middle - start, time.perf_counter() - middle]
+
+
+async def load(port, name, n_connections, n_rows, seconds):
+    """Return pairs per second, and the latencies of all requests in milliseconds."""
+    connections = [await Connection.open(port) for _ in range(n_connections)]
+    await connections[0].post("/v1/streams", {"name": name})
+    rng, latencies = np.random.default_rng(0), []
+    await pairs(connections[0], name, rng, n_rows, time.perf_counter() + 2.0, [])
+    start = time.perf_counter()
+    await asyncio.gather(*(pairs(each, name, rng, n_rows, start + seconds, latencies) for each in connections))
+    return len(latencies) / 2 * n_rows / (time.perf_counter() - start), 1000 * np.array(latencies)
+
+
+def start_server(folder, port):
+    """Start a server, and return its process when it answers."""
+    command = [sys.executable, "-m", "driftline", "serve", "--data", folder, "--port", str(port)]
+    process = subprocess.Popen(command)
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5)
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return process
+    raise SystemExit("the server did not start")
+
+
+def main():
+    """Run the benchmark and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--port", type=int, default=8765)
+    arguments = parser.parse_args()
+    table = Table(title=f"predict, then label: {arguments.connections} connections, {N_COLUMNS} columns, AMRC()")
+    for name in ("rows in a request", "rows/s", "goal", "median ms", "p99 ms", "goal", "server's CPU"):
+        table.add_column(name, justify="right")
+    with tempfile.TemporaryDirectory() as folder:
+        process = start_server(folder, arguments.port)
+        try:
+            for n_rows, goal in ((1, 400), (BATCH_ROWS, 2000)):
+                before, start = cpu_seconds(process.pid), time.perf_counter()
+                rate, latencies = asyncio.run(
+                    load(arguments.port, f"rows-{n_rows}", arguments.connections, n_rows, arguments.seconds)
+                )
+                share = (cpu_seconds(process.pid) - before) / (time.perf_counter() - start)
+                low, high = np.percentile(latencies, [50, 99])
+                limit = "100" if n_rows == 1 else ""
+                table.add_row(
+                    str(n_rows), f"{rate:,.0f}", f"{goal:,}", f"{low:.1f}", f"{high:.1f}", limit, f"{share:.0%}"
+                )
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+    console.print(table)
+
+
+def cpu_seconds(pid):
+    """Return the time that a process has spent on the processor."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The HTTP application: its routes, and what holds for all of them."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+import driftline
+from driftline.errors import DriftlineError
+from driftline.serve.access import AccessControl
+from driftline.serve.bodies import ProblemBody
+from driftline.serve.health_routes import health_routes
+from driftline.serve.key_routes import key_routes
+from driftline.serve.middleware import BodyLimit, SecurityHeaders
+from driftline.serve.model_routes import model_routes
+from driftline.serve.problems import Problem
+from driftline.serve.record_routes import record_routes
+from driftline.serve.requests import Requests
+from driftline.serve.routes import stream_routes
+from driftline.serve.service import Service
+from driftline.serve.settings import ServerSettings
+
+LOG = logging.getLogger(__name__)
+DESCRIPTION = """Predictions now, labels later, and nothing lost.
+
+Create a stream, ask for predictions of its rows, and send their labels when they are known: late, in any order, twice
+if need be. An answer with status 200 is on disk. All problems are answered as RFC 9457 describes."""
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ProblemBody, "description": HTTPStatus(status).phrase}
+    for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
+}
+
+
+def create_app(settings: ServerSettings) -> FastAPI:
+    """Return the application; it opens the database when it starts."""
+    service = Service(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service.start()
+        try:
+            yield
+        finally:
+            service.close()
+
+    app = FastAPI(
+        title="driftline",
+        version=driftline.__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        responses=ERRORS,
+    )
+    app.state.service = service
+    requests = Requests(settings.storage_timeout)
+    for routes in (stream_routes, model_routes, record_routes):
+        app.include_router(routes(service, requests))
+    app.include_router(health_routes(service))
+    app.include_router(key_routes(service.keys))
+    app.add_middleware(AccessControl, keys=service.keys, is_required=settings.requires_keys)
+    app.add_middleware(BodyLimit, max_bytes=settings.limits.body_bytes)
+    app.add_middleware(SecurityHeaders)
+    app.add_exception_handler(Problem, _on_problem)
+    app.add_exception_handler(RequestValidationError, _on_invalid_body)
+    app.add_exception_handler(HTTPException, _on_http_exception)
+    app.add_exception_handler(DriftlineError, _on_driftline_error)
+    app.add_exception_handler(Exception, _on_error)
+    return app
+
+
+def problem_response(status: int, kind: str, detail: str, **more: Any) -> JSONResponse:
+    """Return the answer that describes a problem."""
+    title = HTTPStatus(status).phrase
+    body = {"type": f"urn:driftline:{kind}", "title": title, "status": status, "detail": detail} | more
+    headers = {"Retry-After": "1"} if status in (429, 503) else None
+    return JSONResponse(body, status, headers, "application/problem+json")
+
+
+async def _on_problem(request: Request, error: Any) -> JSONResponse:
+    return problem_response(error.status, error.kind, error.detail, **error.more)
+
+
+async def _on_invalid_body(request: Request, error: Any) -> JSONResponse:
+    found = error.errors()
+    places = [".".join(str(part) for part in each["loc"]) for each in found]
+    detail = f"{places[0]}: {found[0]['msg']}"
+    if len(found) > 1:
+        detail += f" (and {len(found) - 1} more)"
+    return problem_response(422, "invalid-content", detail, places=places[:20])
+
+
+async def _on_http_exception(request: Request, error: Any) -> JSONResponse:
+    return problem_response(error.status_code, "http", str(error.detail))
+
+
+async def _on_driftline_error(request: Request, error: Any) -> JSONResponse:
+    return problem_response(422, "invalid-content", str(error))
+
+
+async def _on_error(request: Request, error: Exception) -> JSONResponse:
+    LOG.exception("%s %s failed", request.method, request.url.path, exc_info=error)
+    return problem_response(500, "internal", "the server failed; its log says why")

@@ -1,0 +1,85 @@
+"""The routes by which what happened leaves the server: records as Parquet, and events as they come."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+
+from driftline.serve.bodies import WebhookBody
+from driftline.serve.records import parquet_parts
+from driftline.serve.requests import Requests
+from driftline.serve.service import Service
+
+SECONDS_BETWEEN_EVENTS = 1.0
+SILENT_SECONDS = 15.0
+"""After so long without an event a comment is sent, so that nobody between takes the connection for dead."""
+
+
+def record_routes(service: Service, requests: Requests) -> APIRouter:
+    """Return the routes."""
+    router = APIRouter(prefix="/v1/streams/{name}", tags=["records"])
+
+    @router.get("/records", response_class=StreamingResponse)
+    async def records(name: str) -> StreamingResponse:
+        """Return all rows with predictions and labels as a Parquet file."""
+        worker = service.worker(name)
+        parts: Iterator[bytes] = parquet_parts(service.store, worker.stream.id, worker.names)
+        headers = {"Content-Disposition": f'attachment; filename="{name}.parquet"'}
+        return StreamingResponse(parts, media_type="application/vnd.apache.parquet", headers=headers)
+
+    @router.get("/events", response_class=StreamingResponse)
+    async def events(
+        name: str,
+        request: Request,
+        after: int = Query(default=0, ge=0, description="Number of the last event that is known."),
+    ) -> StreamingResponse:
+        """Send events as they come: alarms, each with a number, and at most once a second the status if it changed."""
+        service.worker(name)
+        last = request.headers.get("last-event-id", "")
+        first = int(last) if last.isdigit() else after
+
+        async def lines() -> AsyncIterator[str]:
+            known, n_operations, spoke = first, -1, time.monotonic()
+            while not await request.is_disconnected() and not service.is_closing:
+                worker = service.worker(name)
+                for event in await asyncio.to_thread(service.store.events, worker.stream.id, known, 100):
+                    known, spoke = event["id"], time.monotonic()
+                    yield as_event(event["kind"], {"time": event["time"]} | event["content"], known)
+                if worker.state.n_operations != n_operations:
+                    n_operations, spoke = worker.state.n_operations, time.monotonic()
+                    yield as_event(
+                        "status", await requests.result(worker, lambda each, future: each.read_status(future))
+                    )
+                elif time.monotonic() - spoke > SILENT_SECONDS:
+                    spoke = time.monotonic()
+                    yield ": nothing new\n\n"
+                await asyncio.sleep(SECONDS_BETWEEN_EVENTS)
+
+        return StreamingResponse(lines(), media_type="text/event-stream")
+
+    @router.post("/webhooks", status_code=201)
+    async def add_webhook(name: str, body: WebhookBody) -> dict[str, Any]:
+        """Send events to an address from now on. The secret that signs them is in the answer, and nowhere else."""
+        return await asyncio.to_thread(service.webhooks.add, service.worker(name).stream.id, body.url)
+
+    @router.get("/webhooks")
+    async def webhooks(name: str) -> dict[str, Any]:
+        """Return the webhooks of a stream."""
+        return {"webhooks": await asyncio.to_thread(service.webhooks.listed, service.worker(name).stream.id)}
+
+    @router.delete("/webhooks/{webhook}", status_code=204)
+    async def remove_webhook(name: str, webhook: int) -> None:
+        """Remove a webhook."""
+        await asyncio.to_thread(service.webhooks.remove, service.worker(name).stream.id, webhook)
+
+    return router
+
+
+def as_event(kind: str, content: dict[str, Any], number: int | None = None) -> str:
+    """Return a server-sent event."""
+    head = "" if number is None else f"id: {number}\n"
+    return f"{head}event: {kind}\ndata: {json.dumps(content)}\n\n"

@@ -1,0 +1,194 @@
+"""The streams of a server: created, found by name, and kept up."""
+
+import logging
+import re
+import threading
+import time
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+from sqlalchemy.exc import IntegrityError
+
+from driftline.errors import BusyError, ConfigError
+from driftline.evaluation.run_checkpoint import locked_folder
+from driftline.serve.keys import KeyRing
+from driftline.serve.operations import Ask, Label, Learn
+from driftline.serve.problems import Problem, invalid, unavailable
+from driftline.serve.row_schema import RowSchema
+from driftline.serve.settings import ServerSettings
+from driftline.serve.store import Changes, Store, StoredStream
+from driftline.serve.stream_state import StreamState, new_model
+from driftline.serve.webhooks import Webhooks
+from driftline.serve.worker import Worker
+from driftline.serve.writer import Writer
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+UPKEEP_SECONDS = 5.0
+CLOSE_SECONDS = 30.0
+LOG = logging.getLogger(__name__)
+
+
+class Service:
+    """All streams, with the threads that work for them.
+
+    Parameters
+    ----------
+    settings : ServerSettings
+        How the server runs.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self._stack = ExitStack()
+        try:
+            self._stack.enter_context(locked_folder(settings.data))
+        except BusyError as error:
+            raise BusyError(f"another server is using {settings.data}; stop it, or choose another --data") from error
+        self.store = Store(settings.url)
+        self.writer = Writer(self.store)
+        self.keys = KeyRing(self.store)
+        self.webhooks = Webhooks(self.store)
+        self._workers: dict[str, Worker] = {}
+        self._lock = threading.Lock()
+        self._is_closing = threading.Event()
+        self._upkeep = threading.Thread(target=self._keep_up, name="upkeep", daemon=True)
+
+    def start(self) -> None:
+        """Read the state of all streams, and start working."""
+        _compile()
+        self.writer.start()
+        for stream in self.store.streams():
+            worker = self._workers[stream.name] = self._new_worker(stream)
+            LOG.info("stream %s goes on after %d operations", stream.name, worker.state.n_operations)
+        self._upkeep.start()
+        self.webhooks.start()
+
+    def close(self) -> None:
+        """Finish what waits, write checkpoints, and stop."""
+        self._is_closing.set()
+        self.webhooks.close()
+        if self._upkeep.is_alive():
+            self._upkeep.join()
+        for worker in self._workers.values():
+            worker.stop()
+        if not self.writer.close(CLOSE_SECONDS):
+            LOG.error("the database did not take all changes; nothing that was acknowledged is lost")
+        self.store.close()
+        self._stack.close()
+
+    def _new_worker(self, stream: StoredStream) -> Worker:
+        limits = self.settings.limits
+        worker = Worker(
+            stream,
+            self.store,
+            self.writer,
+            max_open_rows=limits.open_rows,
+            max_tasks=limits.waiting_requests,
+            expire_after=stream.settings["expire_after"],
+        )
+        worker.start()
+        return worker
+
+    def _keep_up(self) -> None:
+        """Let rows expire that have waited too long, and read the keys again, now and then."""
+        while not self._is_closing.wait(UPKEEP_SECONDS):
+            self.keys.read_now_and_then()
+            for worker in list(self._workers.values()):
+                try:
+                    worker.submit(Worker.expire)
+                except Problem:  # it has enough to do, and is asked again later
+                    continue
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the server is about to stop."""
+        return self._is_closing.is_set()
+
+    # Streams --------------------------------------------------------------------------------------------
+
+    @property
+    def workers(self) -> list[Worker]:
+        """The workers of all streams, by the time of their creation."""
+        return list(self._workers.values())
+
+    def worker(self, name: str) -> Worker:
+        """Return the worker of a stream; raise Problem if there is no such stream."""
+        worker = self._workers.get(name)
+        if worker is None:
+            raise Problem(404, "no-such-stream", f"there is no stream {name[:100]!r}; create it with POST /v1/streams")
+        return worker
+
+    def active_worker(self, name: str) -> Worker:
+        """Return the worker of a stream that is not paused."""
+        worker = self.worker(name)
+        if worker.stream.is_paused:
+            raise Problem(409, "stream-paused", f"the stream {name!r} is paused; resume it first")
+        return worker
+
+    def create(
+        self, name: str, parameters: dict[str, Any], columns: list[dict[str, Any]] | None, expire_after: float | None
+    ) -> Worker:
+        """Create a stream."""
+        if not NAME.fullmatch(name):
+            raise invalid(
+                f"name {name[:120]!r} cannot be used; expected up to 100 letters, digits, '.', '_' and '-', of which "
+                "the first is a letter or a digit"
+            )
+        try:
+            new_model(parameters)
+        except (ConfigError, TypeError, ValueError) as error:
+            raise invalid(f"parameters cannot be used: {error}") from error
+        if columns is not None:
+            self._check_columns(columns)
+        settings = {
+            "parameters": parameters,
+            "columns": columns,
+            "expire_after": self.settings.expire_after if expire_after is None else expire_after,
+        }
+        with self._lock:
+            if name in self._workers:
+                raise Problem(409, "stream-exists", f"there is a stream {name!r} already; choose another name")
+            if len(self._workers) >= self.settings.limits.streams:
+                raise Problem(
+                    429,
+                    "too-many-streams",
+                    f"there are {len(self._workers)} streams, and at most {self.settings.limits.streams} are allowed; "
+                    "delete one, or start the server with a higher limit",
+                )
+            try:
+                stream = self.store.create_stream(name, settings, time.time())
+            except IntegrityError as error:
+                raise Problem(409, "stream-exists", f"there is a stream {name!r} already") from error
+            worker = self._workers[name] = self._new_worker(stream)
+        return worker
+
+    def _check_columns(self, columns: list[dict[str, Any]]) -> None:
+        names = [column["name"] for column in columns]
+        if not names or len(set(names)) < len(names):
+            raise invalid("columns must have different names, and there must be at least one")
+        n_encoded = len(RowSchema.from_json(columns).names)
+        if n_encoded > self.settings.limits.columns:
+            raise invalid(f"columns become {n_encoded} columns of numbers; at most {self.settings.limits.columns} may")
+
+    def delete(self, name: str) -> None:
+        """Delete a stream with all that is known of it."""
+        with self._lock:
+            worker = self.worker(name)
+            del self._workers[name]
+        worker.stop()
+        stored = threading.Event()
+        self.writer.put(Changes(), stored.set)
+        if not stored.wait(self.settings.storage_timeout):
+            raise unavailable("the stream is stopped, but the database does not answer; delete it again later")
+        self.store.delete_stream(worker.stream.id)
+
+
+def _compile() -> None:
+    """Use what streams use, so that the first requests do not wait for compilers."""
+    state = StreamState({})
+    for t, label in enumerate(("a", "b", "c", "a")):
+        X = np.array([[float(t), 1.0]])
+        state.apply(Ask(0.0, (str(t),), X))
+        state.apply(Label(0.0, (str(t),), (label,)))
+        state.apply(Learn(0.0, (f"{t} again",), X, (label,)))

@@ -1,0 +1,103 @@
+"""The state that is read from disk is the state that was in memory, bit for bit, whatever happened in between."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from driftline.serve.store import Store
+from driftline.serve.stream_state import model_to_bytes
+from driftline.serve.worker import Worker
+from helpers.served_streams import LINEAR, do, random_operations, running_service
+
+
+def contents(state):
+    """Return all that a state is made of, as comparable values."""
+    rows = {
+        row_id: (row.x.tobytes(), row.time, row.answer, row.shadow_label) for row_id, row in state.open_rows.items()
+    }
+    models = [None if model is None else model_to_bytes(model) for model in (state.model, state.shadow)]
+    return [models, list(rows.items()), state.n_operations, json.dumps(state.figures.to_json())]
+
+
+def oldest_times(worker):
+    """Return when the rows that wait were predicted."""
+    return [*(row.time for row in worker.state.open_rows.values()), *[0.0] * 4]
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+def test_a_copy_of_the_database_at_any_moment_leads_to_the_state_of_that_moment(tmp_path, seed, monkeypatch):
+    monkeypatch.setattr("driftline.serve.worker.CHECKPOINT_ROWS", 40)
+    rng = np.random.default_rng(seed)
+    with running_service(tmp_path / "data") as service:
+        worker = service.create("a", LINEAR, None, None)
+        for k, (method, arguments) in enumerate(random_operations(rng, 150)):
+            do(worker, method, *arguments)
+            if k % 30 == 17:
+                do(worker, "give_up_before", oldest_times(worker)[3])
+            if k % 25 == 0:
+                expected = do(worker, "read", contents)
+                folder = tmp_path / f"copy {k}"
+                shutil.copytree(tmp_path / "data", folder)
+                copy = Store(f"sqlite:///{folder / 'driftline.db'}")
+                assert contents(copy.load_state(copy.streams()[0])) == expected
+                copy.close()
+        last = do(worker, "read", contents)
+    with running_service(tmp_path / "data") as service:
+        worker = service.worker("a")
+        assert do(worker, "read", contents) == last
+        assert [column["name"] for column in worker.stream.settings["columns"]] == ["x0", "x1", "x2"]
+
+
+def test_nothing_is_answered_while_the_database_is_gone_and_nothing_is_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr("driftline.serve.writer.RETRY_SECONDS", 0.01)
+    with running_service(tmp_path) as service:
+        worker = service.create("a", LINEAR, None, None)
+        do(worker, "learn", None, [[0.0], [1.0]], ["no", "yes"])
+        write, is_gone = service.store.write, True
+
+        def failing(changes):
+            if is_gone:
+                raise OperationalError("insert", {}, Exception("database or disk is full"))
+            write(changes)
+
+        monkeypatch.setattr(service.store, "write", failing)
+        tasks = [worker.submit(lambda each, future, t=t: each.ask([str(t)], [[float(t)]], future)) for t in range(5)]
+        tasks.append(worker.submit(lambda each, future: each.label([("3", "yes")], future)))
+        with pytest.raises(TimeoutError):
+            tasks[0].result(0.3)
+        assert service.writer.failing_since is not None
+        is_gone = False
+        assert [task.result(60)[0][0] for task in tasks[:5]] == ["0", "1", "2", "3", "4"]
+        assert tasks[5].result(60)[0].outcome == "learned"
+        assert service.writer.failing_since is None
+        expected = do(worker, "read", contents)
+    with running_service(tmp_path) as service:
+        assert do(service.worker("a"), "read", contents) == expected
+
+
+def test_a_request_that_fails_leaves_the_stream_as_it_was(tmp_path, monkeypatch):
+    with running_service(tmp_path) as service:
+        worker = service.create("a", LINEAR, None, None)
+        do(worker, "learn", None, [[0.0], [1.0]], ["no", "yes"])
+        before = do(worker, "read", contents)
+        with monkeypatch.context() as patched:
+            patched.setattr(type(worker.state), "_count", None)
+            for _ in range(2):
+                with pytest.raises(TypeError):
+                    do(worker, "learn", None, [[0.5]], ["yes"])
+        assert do(worker, "read", contents) == before
+        assert do(worker, "learn", None, [[0.5]], ["yes"])[0].outcome == "learned"
+
+
+def test_deleted_streams_leave_nothing(tmp_path):
+    with running_service(tmp_path) as service:
+        worker = service.create("a", LINEAR, None, None)
+        do(worker, "ask", ["1"], [[0.5]])
+        service.delete("a")
+        assert service.store.streams() == []
+        worker = service.create("a", LINEAR, None, None)
+        assert do(worker, "label", [("1", "yes")])[0].outcome == "unknown"
+        assert isinstance(worker, Worker)
