@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from driftline.cli.keys_app import DEFAULT_DATA, keys
 from driftline.cli.options import (
     MAX_BYTES,
     OUTPUT,
@@ -44,7 +45,6 @@ from driftline.cli.options import (
 
 DEFAULT_STORE = Path("experiments/results")
 DEFAULT_OUT = Path("paper")
-DEFAULT_DATA = Path("driftline-data")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -529,3 +529,4 @@ def fetch(
 
 
 app.add_typer(data, name="data")
+app.add_typer(keys, name="keys")
