@@ -30,7 +30,8 @@ def examples(path):
 
 def test_all_commands_are_there():
     top = {path[0] for path in COMMANDS if path}
-    assert top == {"run", "compare", "predict", "explain", "demo", "data", "models", "paper", "warm-up"}
+    names = "run compare predict explain demo data models paper serve keys warm-up"
+    assert top == set(names.split())
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -58,6 +59,11 @@ def test_every_example_works(folder, command, request, monkeypatch, path, exampl
         monkeypatch.setattr("driftline.cli.data.converted_file", lambda dataset: describe(dataset.name).file)
     if path == ("warm-up",):  # all classifiers take some seconds
         monkeypatch.setattr("driftline.cli.warm_up.names", lambda: ("dwm",))
+    if path == ("serve",):  # it would not end
+        monkeypatch.setattr("driftline.cli.serve.serve", lambda *_: typer.echo("served"))
+    if path in (("keys", "create"), ("keys", "revoke")):
+        command("keys", "create", "root")
+        monkeypatch.setattr("driftline.serve.keys.KeyRing.revoke", lambda *_: None)
     first, _, second = example.partition(" | ")
     words = shlex.split(second or first)
     stdin = (folder / shlex.split(first)[1]).read_bytes() if second else None

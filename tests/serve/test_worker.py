@@ -141,3 +141,34 @@ def test_an_alarm_is_an_event(worker, service):
     assert status["state"] == "alarm"
     assert status["alarm"] == event["content"] | {key: status["alarm"][key] for key in ("n_rows", "n_wrong", "moved")}
     assert {each["column"] for each in status["alarm"]["moved"]} <= {"x0"}
+
+
+def test_slow_learning_of_one_stream_does_not_hold_up_another(service, worker):
+    wide = service.create("wide", {}, None, None)
+    X = np.random.default_rng(0).normal(size=(1000, 30)).round(3).tolist()
+    labels = [["a", "b", "c", "d", "e"][t % 5] for t in range(1000)]
+    do(wide, "learn", None, X[:20], labels[:20])
+    slow = wide.submit(lambda each, future: each.learn(None, X, labels, future))
+    n_answers = 0
+    while not slow.done():
+        do(worker, "ask", None, [[0.5]])
+        n_answers += 1
+    assert slow.result()[0].outcome == "learned"
+    assert n_answers >= 10
+
+
+def test_requests_that_cannot_wait_are_refused(tmp_path):
+    from driftline.serve.settings import Limits  # noqa: PLC0415
+
+    with running_service(tmp_path, limits=Limits(waiting_requests=2)) as service:
+        worker, may_go_on = service.create("a", LINEAR, None, None), threading.Event()
+        blocker = worker.submit(lambda each, future: future.set_result(may_go_on.wait(60)))
+        while worker.n_waiting_tasks:
+            time.sleep(0.01)
+        waiting = [worker.submit(lambda each, future: each.ask(None, [[0.5]], future)) for _ in range(2)]
+        with pytest.raises(Problem, match="2 requests wait") as refused:
+            do(worker, "ask", None, [[0.5]])
+        assert refused.value.status == 429
+        may_go_on.set()
+        assert blocker.result(60)
+        assert [len(task.result(60)) for task in waiting] == [1, 1]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from driftline.cli.data_app import data
+from driftline.cli.keys_app import DEFAULT_DATA, keys
 from driftline.cli.options import (
     MAX_BYTES,
     OUTPUT,
@@ -45,7 +46,6 @@ from driftline.cli.options import (
 
 DEFAULT_STORE = Path("experiments/results")
 DEFAULT_OUT = Path("paper")
-DEFAULT_DATA = Path("driftline-data")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -449,3 +449,4 @@ def warm_up(quiet: Quiet = False) -> None:
 
 
 app.add_typer(data, name="data")
+app.add_typer(keys, name="keys")

@@ -31,7 +31,8 @@ def serve(data: Path, host: str, port: int, expire_after: float) -> None:
         app = create_app(settings)
         if settings.requires_keys and not app.state.service.keys:
             raise ConfigError(
-                f"other machines can reach {host}, and there are no keys; start once on 127.0.0.1 and create one"
+                f"other machines can reach {host}, and there are no keys; create one: driftline keys create root "
+                f"--data {data}"
             )
         config = uvicorn.Config(app, access_log=False, log_config=None, timeout_graceful_shutdown=10)
         server = uvicorn.Server(config)
