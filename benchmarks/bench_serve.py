@@ -1,9 +1,11 @@
 """Load on `driftline serve`: single rows that are predicted, then labelled, and batches, from a second process.
 
-    python benchmarks/bench_serve.py [--seconds 60] [--connections 16] [--pairs 20000]
+    python benchmarks/bench_serve.py [--seconds 60] [--connections 16]
+    python benchmarks/bench_serve.py --memory 500000
 
 The server runs with the default model and SQLite in a temporary folder, and every answer is on disk before it is sent.
-The client is this process, on loopback; the run ends after the given time, or number of pairs.
+The client is this process, on loopback; the run ends after the given time. With `--memory`, so many pairs go to a
+stream in this process instead, without HTTP, and the memory is shown as they go.
 """
 
 import argparse
@@ -16,10 +18,15 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import deque
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+
+from driftline.serve.service import Service
+from driftline.serve.settings import ServerSettings
 
 N_COLUMNS, BATCH_ROWS = 8, 100
 NAMES = [f"x{j}" for j in range(N_COLUMNS)]
@@ -79,6 +86,29 @@ async def load(port, name, n_connections, n_rows, seconds):
     return len(latencies) / 2 * n_rows / (time.perf_counter() - start), 1000 * np.array(latencies)
 
 
+def memory(n_pairs):
+    """Send pairs to a stream in this process, 20 at once, and print its memory ten times."""
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        service = Service(ServerSettings(Path(folder)))
+        service.start()
+        worker, waiting = service.create("a", {}, None, None), deque()
+        for start in range(0, n_pairs, 20):
+            rows, labels = rows_of(rng, 20)
+            ids = [str(start + t) for t in range(20)]
+            given = list(zip(ids, labels, strict=True))
+            waiting.append(worker.submit(lambda each, future, ids=ids, rows=rows: each.ask(ids, rows, future)))
+            waiting.append(worker.submit(lambda each, future, given=given: each.label(given, future)))
+            while len(waiting) > 20:
+                waiting.popleft().result()
+            if (start + 20) % (n_pairs // 10) == 0:
+                pages = int(Path("/proc/self/statm").read_text().split()[1])
+                megabytes = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+                size = sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6
+                console.print(f"{start + 20:,} pairs: {megabytes:.0f} MB of memory, {size:.0f} MB on disk")
+        service.close()
+
+
 def start_server(folder, port):
     """Start a server, and return its process when it answers."""
     command = [sys.executable, "-m", "driftline", "serve", "--data", folder, "--port", str(port)]
@@ -99,7 +129,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--port", type=int, default=8765)
+    parser.add_argument("--memory", type=int, metavar="PAIRS", help="measure memory over so many pairs instead")
     arguments = parser.parse_args()
+    if arguments.memory:
+        memory(arguments.memory)
+        return
     table = Table(title=f"predict, then label: {arguments.connections} connections, {N_COLUMNS} columns, AMRC()")
     for name in ("rows in a request", "rows/s", "goal", "median ms", "p99 ms", "goal", "server's CPU"):
         table.add_column(name, justify="right")
