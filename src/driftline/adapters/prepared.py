@@ -37,7 +37,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     @property
     def classes_(self) -> LabelArray:
-        """The classes, in the order of the columns of `predict_proba`."""
+        """The classes, in the order of the columns of ``predict_proba``."""
         labels: LabelArray = self._trained.classes_
         return labels
 
@@ -69,7 +69,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Probabilities, columns in the order of `classes_`.
+            Probabilities, columns in the order of ``classes_``.
         """
         probabilities: Matrix = self._trained.predict_proba(self._prepared(X))
         return probabilities
