@@ -25,8 +25,8 @@ from pathlib import Path
 from sqlalchemy import delete
 
 from driftline.serve.store import Store
-from driftline.serve.stream_state import model_to_bytes
 from driftline.serve.tables import CHECKPOINTS
+from helpers.state_contents import contents
 
 N_THREADS, N_COLUMNS = 4, 3
 
@@ -62,14 +62,18 @@ class Client(threading.Thread):
             return  # the server is gone
 
 
-def start_server(folder, port):
+def start_server(folder, port, database=None):
     """Start a server in a process of its own, and return it when it answers."""
     code = (
         "import sys; from driftline.serve import worker; worker.CHECKPOINT_ROWS = 150; "
-        f"sys.argv = ['driftline', 'serve', '--data', {str(folder)!r}, '--port', '{port}']; "
         "from driftline.cli import main; main()"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    arguments = ["serve", "--data", folder, "--port", str(port)]
+    if database is not None:
+        arguments += ["--database", database]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     for _ in range(600):
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5)
@@ -86,10 +90,10 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def feed_and_kill(folder, seed):
+def feed_and_kill(folder, seed, database):
     """Start the server, send rows from several threads, and kill it; return what was answered."""
     port = free_port()
-    process = start_server(folder, port)
+    process = start_server(folder, port, database)
     try:
         clients = [Client(port, f"{seed} {k}") for k in range(N_THREADS)]
         if seed == 0:
@@ -109,16 +113,9 @@ def feed_and_kill(folder, seed):
     return clients
 
 
-def contents(state):
-    """Return all that a state is made of, as comparable values."""
-    rows = [(row_id, row.x.tobytes(), row.time, row.answer) for row_id, row in state.open_rows.items()]
-    model = None if state.model is None else model_to_bytes(state.model)
-    return model, rows, state.n_operations, state.figures.to_json()
-
-
-def check(folder, predicted, labelled):
+def check(database, predicted, labelled):
     """Assert that the database has all that was answered, and that its checkpoints are those of its operations."""
-    store = Store(f"sqlite:///{folder / 'driftline.db'}")
+    store = Store(database)
     (stream,) = store.streams()
     with_checkpoint = contents(store.load_state(stream))
     with store.engine.connect() as connection:  # what is deleted here comes back at the end of the block
@@ -135,18 +132,19 @@ def check(folder, predicted, labelled):
     return with_checkpoint[2]
 
 
-def kill_repeatedly(folder, n_kills, progress=lambda text: None):
+def kill_repeatedly(folder, n_kills, progress=lambda text: None, database=None):
     """Kill a server so many times, with checks in between."""
+    database = database or f"sqlite:///{folder / 'driftline.db'}"
     predicted, labelled, n_operations = {}, {}, 0
     for seed in range(n_kills):
-        clients = feed_and_kill(folder, seed)
+        clients = feed_and_kill(folder, seed, database)
         new_predicted = {row_id: said for each in clients for row_id, said in each.predicted.items()}
         new_labelled = {row_id: label for each in clients for row_id, label in each.labelled.items()}
         predicted, labelled = predicted | new_predicted, labelled | new_labelled
         if seed % 10 == n_kills % 10 or seed == n_kills - 1:
-            n_operations = check(folder, predicted, labelled)
+            n_operations = check(database, predicted, labelled)
         else:
-            n_operations = check(folder, new_predicted, new_labelled)
+            n_operations = check(database, new_predicted, new_labelled)
         progress(f"kill {seed + 1}: {len(predicted)} predictions, {len(labelled)} labels, {n_operations} operations")
     return n_operations
 
@@ -155,9 +153,10 @@ def main():
     """Kill the server as often as asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--database", help="an empty database; by default a file of SQLite")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        kill_repeatedly(Path(folder), arguments.kills, print)
+        kill_repeatedly(Path(folder), arguments.kills, print, arguments.database)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,25 @@
 """The state that is read from disk is the state that was in memory, bit for bit, whatever happened in between."""
 
-import json
 import shutil
 
 import numpy as np
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from driftline.serve.database import sqlite_folder
 from driftline.serve.store import Store
-from driftline.serve.stream_state import model_to_bytes
 from driftline.serve.worker import Worker
 from helpers.served_streams import LINEAR, do, random_operations, running_service
+from helpers.state_contents import contents
 
 
-def contents(state):
-    """Return all that a state is made of, as comparable values."""
-    rows = {
-        row_id: (row.x.tobytes(), row.time, row.answer, row.shadow_label) for row_id, row in state.open_rows.items()
-    }
-    models = [None if model is None else model_to_bytes(model) for model in (state.model, state.shadow)]
-    return [models, list(rows.items()), state.n_operations, json.dumps(state.figures.to_json())]
+def copied(database, name):
+    """Return the address of a copy of a database of SQLite; that of another one, which is read as it is."""
+    folder = sqlite_folder(database)
+    if folder is None:
+        return database
+    shutil.copytree(folder, folder.parent / name)
+    return f"sqlite:///{folder.parent / name / 'driftline.db'}"
 
 
 def oldest_times(worker):
@@ -28,10 +28,10 @@ def oldest_times(worker):
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
-def test_a_copy_of_the_database_at_any_moment_leads_to_the_state_of_that_moment(tmp_path, seed, monkeypatch):
+def test_a_copy_of_the_database_at_any_moment_leads_to_the_state_of_that_moment(tmp_path, database, seed, monkeypatch):
     monkeypatch.setattr("driftline.serve.worker.CHECKPOINT_ROWS", 40)
     rng = np.random.default_rng(seed)
-    with running_service(tmp_path / "data") as service:
+    with running_service(tmp_path / "data", database=database) as service:
         worker = service.create("a", LINEAR, None, None)
         for k, (method, arguments) in enumerate(random_operations(rng, 150)):
             do(worker, method, *arguments)
@@ -39,21 +39,19 @@ def test_a_copy_of_the_database_at_any_moment_leads_to_the_state_of_that_moment(
                 do(worker, "give_up_before", oldest_times(worker)[3])
             if k % 25 == 0:
                 expected = do(worker, "read", contents)
-                folder = tmp_path / f"copy {k}"
-                shutil.copytree(tmp_path / "data", folder)
-                copy = Store(f"sqlite:///{folder / 'driftline.db'}")
+                copy = Store(copied(database, f"copy {k}"))
                 assert contents(copy.load_state(copy.streams()[0])) == expected
                 copy.close()
         last = do(worker, "read", contents)
-    with running_service(tmp_path / "data") as service:
+    with running_service(tmp_path / "other data", database=database) as service:
         worker = service.worker("a")
         assert do(worker, "read", contents) == last
         assert [column["name"] for column in worker.stream.settings["columns"]] == ["x0", "x1", "x2"]
 
 
-def test_nothing_is_answered_while_the_database_is_gone_and_nothing_is_lost(tmp_path, monkeypatch):
+def test_nothing_is_answered_while_the_database_is_gone_and_nothing_is_lost(tmp_path, database, monkeypatch):
     monkeypatch.setattr("driftline.serve.writer.RETRY_SECONDS", 0.01)
-    with running_service(tmp_path) as service:
+    with running_service(tmp_path, database=database) as service:
         worker = service.create("a", LINEAR, None, None)
         do(worker, "learn", None, [[0.0], [1.0]], ["no", "yes"])
         write, is_gone = service.store.write, True
@@ -74,12 +72,12 @@ def test_nothing_is_answered_while_the_database_is_gone_and_nothing_is_lost(tmp_
         assert tasks[5].result(60)[0].outcome == "learned"
         assert service.writer.failing_since is None
         expected = do(worker, "read", contents)
-    with running_service(tmp_path) as service:
+    with running_service(tmp_path, database=database) as service:
         assert do(service.worker("a"), "read", contents) == expected
 
 
-def test_a_request_that_fails_leaves_the_stream_as_it_was(tmp_path, monkeypatch):
-    with running_service(tmp_path) as service:
+def test_a_request_that_fails_leaves_the_stream_as_it_was(tmp_path, database, monkeypatch):
+    with running_service(tmp_path, database=database) as service:
         worker = service.create("a", LINEAR, None, None)
         do(worker, "learn", None, [[0.0], [1.0]], ["no", "yes"])
         before = do(worker, "read", contents)
@@ -92,8 +90,8 @@ def test_a_request_that_fails_leaves_the_stream_as_it_was(tmp_path, monkeypatch)
         assert do(worker, "learn", None, [[0.5]], ["yes"])[0].outcome == "learned"
 
 
-def test_deleted_streams_leave_nothing(tmp_path):
-    with running_service(tmp_path) as service:
+def test_deleted_streams_leave_nothing(tmp_path, database):
+    with running_service(tmp_path, database=database) as service:
         worker = service.create("a", LINEAR, None, None)
         do(worker, "ask", ["1"], [[0.5]])
         service.delete("a")

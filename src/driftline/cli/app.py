@@ -418,6 +418,14 @@ def serve(
     expire_after: Annotated[
         float, typer.Option(metavar="DAYS", help="Days after which a row without a label is given up.")
     ] = 30.0,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            envvar="DRIFTLINE_DATABASE",
+            help="Database to use in place of SQLite: postgresql://user:password@host/name.",
+        ),
+    ] = None,
 ) -> None:
     """Serve live streams over HTTP: predictions now, labels later, and nothing lost.
 
@@ -430,7 +438,7 @@ def serve(
     """
     from driftline.cli.serve import serve
 
-    serve(data_folder, host, port, expire_after)
+    serve(data_folder, host, port, expire_after, database)
 
 
 @app.command("warm-up")

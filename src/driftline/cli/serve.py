@@ -12,7 +12,7 @@ from driftline.errors import ConfigError, MissingExtraError
 SECONDS_A_DAY = 86_400.0
 
 
-def serve(data: Path, host: str, port: int, expire_after: float) -> None:
+def serve(data: Path, host: str, port: int, expire_after: float, database: str | None) -> None:
     """Serve until Ctrl-C or SIGTERM."""
     try:
         import uvicorn  # noqa: PLC0415  # an extra may be missing
@@ -24,7 +24,12 @@ def serve(data: Path, host: str, port: int, expire_after: float) -> None:
             raise
         raise MissingExtraError(f"serving needs {error.name}; pip install 'driftline[serve]'") from error
     _log_as_json()
-    settings = ServerSettings(data, expire_after=expire_after * SECONDS_A_DAY, requires_keys=not _is_loopback(host))
+    settings = ServerSettings(
+        data,
+        database=database,
+        expire_after=expire_after * SECONDS_A_DAY,
+        requires_keys=not _is_loopback(host),
+    )
     with _listening(host, port) as listener:
         address, number = listener.getsockname()[:2]
         print_line("starting; the first start compiles the classifiers, which takes up to a minute")

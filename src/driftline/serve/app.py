@@ -9,17 +9,18 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 import driftline
-from driftline.errors import DriftlineError
+from driftline.errors import BusyError, DriftlineError
 from driftline.serve.access import AccessControl
 from driftline.serve.bodies import ProblemBody
 from driftline.serve.health_routes import health_routes
 from driftline.serve.key_routes import key_routes
 from driftline.serve.middleware import BodyLimit, SecurityHeaders
 from driftline.serve.model_routes import model_routes
-from driftline.serve.problems import Problem
+from driftline.serve.problems import Problem, unavailable
 from driftline.serve.record_routes import record_routes
 from driftline.serve.requests import Requests
 from driftline.serve.routes import stream_routes
@@ -72,6 +73,8 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _on_invalid_body)
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_exception_handler(DriftlineError, _on_driftline_error)
+    app.add_exception_handler(SQLAlchemyError, _on_database_error)
+    app.add_exception_handler(BusyError, _on_database_error)
     app.add_exception_handler(Exception, _on_error)
     return app
 
@@ -103,6 +106,14 @@ async def _on_http_exception(request: Request, error: Any) -> JSONResponse:
 
 async def _on_driftline_error(request: Request, error: Any) -> JSONResponse:
     return problem_response(422, "invalid-content", str(error))
+
+
+async def _on_database_error(request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, DataError):  # such as a text with a null character, which PostgreSQL cannot store
+        return problem_response(422, "invalid-content", "a value cannot be stored, such as a null character in a text")
+    LOG.error("%s %s: the database does not answer: %s", request.method, request.url.path, error)
+    problem = unavailable("the database does not answer; send the request again later")
+    return problem_response(problem.status, problem.kind, problem.detail)
 
 
 async def _on_error(request: Request, error: Exception) -> JSONResponse:

@@ -4,14 +4,16 @@ import logging
 import re
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy.exc import IntegrityError
 
 from driftline.errors import BusyError, ConfigError
 from driftline.evaluation.run_checkpoint import locked_folder
+from driftline.serve.database import sqlite_folder
 from driftline.serve.keys import KeyRing
 from driftline.serve.operations import Ask, Label, Learn
 from driftline.serve.problems import Problem, invalid, unavailable
@@ -40,12 +42,13 @@ class Service:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
-        self._stack = ExitStack()
-        try:
-            self._stack.enter_context(locked_folder(settings.data))
-        except BusyError as error:
-            raise BusyError(f"another server is using {settings.data}; stop it, or choose another --data") from error
-        self.store = Store(settings.url)
+        with ExitStack() as stack:
+            for folder in {settings.data.resolve(), sqlite_folder(settings.url) or settings.data.resolve()}:
+                stack.enter_context(_locked(folder))
+            self.store = Store(settings.url)
+            stack.callback(self.store.close)
+            self.store.claim()
+            self._stack = stack.pop_all()
         self.writer = Writer(self.store)
         self.keys = KeyRing(self.store)
         self.webhooks = Webhooks(self.store)
@@ -74,7 +77,6 @@ class Service:
             worker.stop()
         if not self.writer.close(CLOSE_SECONDS):
             LOG.error("the database did not take all changes; nothing that was acknowledged is lost")
-        self.store.close()
         self._stack.close()
 
     def _new_worker(self, stream: StoredStream) -> Worker:
@@ -110,7 +112,7 @@ class Service:
     @property
     def workers(self) -> list[Worker]:
         """The workers of all streams, by the time of their creation."""
-        return list(self._workers.values())
+        return [worker for worker in list(self._workers.values()) if not worker.is_stopped]
 
     def worker(self, name: str) -> Worker:
         """Return the worker of a stream; raise Problem if there is no such stream."""
@@ -156,10 +158,7 @@ class Service:
                     f"there are {len(self._workers)} streams, and at most {self.settings.limits.streams} are allowed; "
                     "delete one, or start the server with a higher limit",
                 )
-            try:
-                stream = self.store.create_stream(name, settings, time.time())
-            except IntegrityError as error:
-                raise Problem(409, "stream-exists", f"there is a stream {name!r} already") from error
+            stream = self.store.create_stream(name, settings, time.time())
             worker = self._workers[name] = self._new_worker(stream)
         return worker
 
@@ -173,15 +172,26 @@ class Service:
 
     def delete(self, name: str) -> None:
         """Delete a stream with all that is known of it."""
-        with self._lock:
-            worker = self.worker(name)
-            del self._workers[name]
+        worker = self.worker(name)
         worker.stop()
-        stored = threading.Event()
-        self.writer.put(Changes(), stored.set)
-        if not stored.wait(self.settings.storage_timeout):
-            raise unavailable("the stream is stopped, but the database does not answer; delete it again later")
-        self.store.delete_stream(worker.stream.id)
+        deleted = threading.Event()
+
+        def on_stored() -> None:
+            self._workers.pop(name, None)
+            deleted.set()
+
+        self.writer.put(Changes(deleted=[worker.stream.id]), on_stored)
+        if not deleted.wait(self.settings.storage_timeout):
+            raise unavailable("the stream is stopped, and is deleted as soon as the database answers")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    try:
+        with locked_folder(folder):
+            yield
+    except BusyError as error:
+        raise BusyError(f"another server is using {folder}; stop it, or choose another folder") from error
 
 
 def _compile() -> None:

@@ -47,7 +47,7 @@ class ServerSettings:
     data : Path
         The folder of the database, if no other is named, and of the lock that keeps a second server away.
     database : str or None
-        The address of the database, as SQLAlchemy has it; by default a file of SQLite in `data`.
+        The address of the database, `postgresql://…` or `sqlite:///…`; by default a file of SQLite in `data`.
     expire_after : float
         Seconds after which a row without a label is given up.
     storage_timeout : float

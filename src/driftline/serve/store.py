@@ -8,12 +8,16 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, bindparam, create_engine, delete, event, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
+from driftline.errors import CheckpointError
+from driftline.serve.database import open_engine, without_password
 from driftline.serve.figures import Figures
 from driftline.serve.operations import Answer, Ask, Expire, Label, Learn, Operation
 from driftline.serve.stream_state import OpenRow, StreamState, model_from_bytes, model_to_bytes
 from driftline.serve.tables import CHECKPOINTS, EVENTS, ROWS, STREAMS, WEBHOOKS, migrate
+from driftline.serve.write_session import WriteSession
 
 KEPT_CHECKPOINTS = 2
 ROWS_AT_ONCE = 5000
@@ -30,6 +34,8 @@ class Changes:
     checkpoints: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
+    deleted: list[int] = field(default_factory=list)
+    """Streams that are deleted, after all else."""
 
     def add(self, other: "Changes") -> None:
         """Add the changes that come after these."""
@@ -40,6 +46,23 @@ class Changes:
     def n_rows(self) -> int:
         """Number of rows that are written."""
         return len(self.asked) + len(self.labelled) + len(self.expired)
+
+    def write(self, connection: Connection) -> None:
+        """Write the changes as part of a transaction."""
+        for statement, rows in (
+            (insert(ROWS), self.asked),
+            (LABEL_ROWS, self.labelled),
+            (EXPIRE_ROWS, self.expired),
+            (insert(CHECKPOINTS), self.checkpoints),
+            (insert(EVENTS), self.events),
+            (SET_STREAMS, self.settings),
+        ):
+            if rows:
+                connection.execute(statement, rows)
+        for stream in {each["stream"] for each in self.checkpoints}:
+            _remove_old_checkpoints(connection, stream)
+        for stream in self.deleted:
+            _delete_stream(connection, stream)
 
 
 @dataclass(slots=True)
@@ -99,32 +122,33 @@ class Store:
     Parameters
     ----------
     url : str
-        Its address, as SQLAlchemy has it.
+        Its address.
     """
 
     def __init__(self, url: str) -> None:
-        self.engine = _engine(url)
-        migrate(self.engine)
+        self.engine = open_engine(url)
+        self._session = WriteSession(self.engine)
+        try:
+            migrate(self.engine)
+        except SQLAlchemyError as error:
+            raise CheckpointError(f"the database {without_password(url)} cannot be used: {error.args[0]}") from error
+
+    def claim(self) -> None:
+        """Be the one that writes to the database; raise BusyError if another server does."""
+        self._session.claim()
 
     def close(self) -> None:
         """Close all connections."""
+        self._session.close()
         self.engine.dispose()
 
     def write(self, changes: Changes) -> None:
-        """Write changes in one transaction; when this returns, they survive the end of the process."""
-        with self.engine.begin() as connection:
-            for statement, rows in (
-                (insert(ROWS), changes.asked),
-                (LABEL_ROWS, changes.labelled),
-                (EXPIRE_ROWS, changes.expired),
-                (insert(CHECKPOINTS), changes.checkpoints),
-                (insert(EVENTS), changes.events),
-                (SET_STREAMS, changes.settings),
-            ):
-                if rows:
-                    connection.execute(statement, rows)
-            for stream in {each["stream"] for each in changes.checkpoints}:
-                _remove_old_checkpoints(connection, stream)
+        """Write changes in one transaction; when this returns, they survive the end of the process.
+
+        After an error the same changes must be tried again, before any others. They are written once, even if the
+        database has committed them although it answered with the error.
+        """
+        self._session.write(changes.write)
 
     # Streams --------------------------------------------------------------------------------------------
 
@@ -135,18 +159,16 @@ class Store:
         return [StoredStream(**each | {"settings": json.loads(each["settings"])}) for each in map(dict, found)]
 
     def create_stream(self, name: str, settings: dict[str, Any], created: float) -> StoredStream:
-        """Add a stream with a new name."""
+        """Add a stream with a name that no stream in use has.
+
+        One that is stored under this name nevertheless was never answered: its connection broke. It is replaced.
+        """
         values = {"name": name, "settings": json.dumps(settings), "created": created, "is_paused": False}
         with self.engine.begin() as connection:
+            self._session.check(connection)
+            connection.execute(delete(STREAMS).where(STREAMS.c.name == name))
             (key,) = connection.execute(insert(STREAMS).values(values)).inserted_primary_key or (0,)
         return StoredStream(int(key), name, settings, created, is_paused=False)
-
-    def delete_stream(self, stream: int) -> None:
-        """Delete a stream with all its rows."""
-        with self.engine.begin() as connection:
-            for table in (ROWS, CHECKPOINTS, EVENTS, WEBHOOKS):
-                connection.execute(delete(table).where(table.c.stream == stream))
-            connection.execute(delete(STREAMS).where(STREAMS.c.id == stream))
 
     def known_rows(self, stream: int, ids: Sequence[str]) -> dict[str, KnownRow]:
         """Return what is known of the rows with these ids; those that are unknown are left out."""
@@ -197,24 +219,18 @@ class Store:
             yield from connection.execute(query).partitions()
 
 
-def _engine(url: str) -> Engine:
-    engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
-    if engine.dialect.name == "sqlite":
-
-        @event.listens_for(engine, "connect")
-        def prepare(connection: Any, _: Any) -> None:
-            for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON"):
-                connection.execute(f"PRAGMA {setting}")
-
-    return engine
-
-
 def _remove_old_checkpoints(connection: Connection, stream: int) -> None:
     query = select(CHECKPOINTS.c.n_operations).where(CHECKPOINTS.c.stream == stream)
     kept = connection.execute(query.order_by(CHECKPOINTS.c.n_operations.desc()).limit(KEPT_CHECKPOINTS)).scalars().all()
     connection.execute(
         delete(CHECKPOINTS).where(CHECKPOINTS.c.stream == stream, CHECKPOINTS.c.n_operations < min(kept))
     )
+
+
+def _delete_stream(connection: Connection, stream: int) -> None:
+    for table in (ROWS, CHECKPOINTS, EVENTS, WEBHOOKS):
+        connection.execute(delete(table).where(table.c.stream == stream))
+    connection.execute(delete(STREAMS).where(STREAMS.c.id == stream))
 
 
 # What is written ----------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The tables of the server's database, and the migrations that lead to them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -20,6 +21,7 @@ from sqlalchemy import (
     Text,
     inspect,
     select,
+    text,
 )
 
 from driftline.errors import CheckpointError
@@ -67,6 +69,13 @@ CHECKPOINTS = Table(
     Column("model", LargeBinary),
     Column("shadow", LargeBinary),
 )
+SERVER = Table(
+    "server",
+    METADATA,
+    Column("token", String(32), primary_key=True),
+    Column("n_written", BigInteger, nullable=False),
+)
+"""One row: the server that writes, and how many transactions it has written."""
 EVENTS = Table(
     "events",
     METADATA,
@@ -99,16 +108,25 @@ WEBHOOKS = Table(
 )
 """`delivered` is the number of the last event that was delivered, or given up."""
 
-MIGRATIONS: tuple[Callable[[Connection], Any], ...] = (METADATA.create_all,)
+MIGRATIONS: tuple[Callable[[Connection], Any], ...] = (
+    partial(METADATA.create_all, tables=[VERSION, STREAMS, ROWS, CHECKPOINTS, EVENTS, KEYS, WEBHOOKS]),
+    partial(METADATA.create_all, tables=[SERVER]),
+)
 """What leads from each version of the tables to the next; the first creates those of version 1."""
+MIGRATION_LOCK = 0x647269667400
+"""The lock of PostgreSQL that lets a second server wait until the first has created the tables."""
 
 
 def migrate(engine: Engine) -> None:
     """Bring a database to the tables of this version; all of it or nothing."""
     with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MIGRATION_LOCK})
         version = 0
         if inspect(connection).has_table(VERSION.name):
             version = connection.execute(select(VERSION.c.version)).scalar_one()
+        if version == len(MIGRATIONS):
+            return
         if version > len(MIGRATIONS):
             raise CheckpointError(
                 f"the database has version {version} of driftline's tables, and this driftline knows up to "

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, TypeVar
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from driftline.serve.operations import Answer, Ask, Expire, Label, Learn, Operation
-from driftline.serve.problems import Problem
+from driftline.serve.problems import Problem, unavailable
 from driftline.serve.row_schema import Row, RowSchema
 from driftline.serve.status import alarm_to_json, status_of
 from driftline.serve.store import Changes, KnownRow, Store, StoredStream, changes_of, checkpoint_of
@@ -82,6 +84,7 @@ class Worker:
         self._is_consistent = True
         """False after a request failed, until the state was read again."""
         self.is_alarmed = self.state.alarm is not None
+        self.is_stopped = False
         self._unwritten: dict[str, tuple[int, Any]] = {}
         """Labels that were learned and are not on disk yet, by the ids of their rows, with their operation."""
         self._n_rows_since, self._checkpoint_time = 0, time.monotonic()
@@ -92,6 +95,8 @@ class Worker:
 
     def submit(self, task: Callable[["Worker", Future[T]], None]) -> "Future[T]":
         """Let the thread run a task, which must set the future; raise Problem if too many wait."""
+        if self.is_stopped:
+            raise stopped()
         future: Future[T] = Future()
         try:
             self._tasks.put_nowait((lambda: task(self, future), future))
@@ -103,7 +108,9 @@ class Worker:
 
     def stop(self) -> None:
         """Finish what waits, write a checkpoint, and end the thread."""
-        self._tasks.put(None)
+        if not self.is_stopped:
+            self.is_stopped = True
+            self._tasks.put(None)
         self._thread.join()
 
     @property
@@ -144,7 +151,7 @@ class Worker:
         """Refuse the requests that came after the end."""
         with suppress(queue.Empty):
             while entry := self._tasks.get_nowait():
-                entry[1].set_exception(Problem(404, "no-such-stream", "the stream was stopped or deleted meanwhile"))
+                entry[1].set_exception(stopped())
 
     # Tasks ----------------------------------------------------------------------------------------------
 
@@ -292,7 +299,10 @@ class Worker:
         self._changes.events.append({"stream": self.stream.id, "time": now, "kind": "alarm", "content": content})
 
     def _known_rows(self, ids: Sequence[str]) -> dict[str, KnownRow]:
-        return self._store.known_rows(self.stream.id, ids) if ids else {}
+        try:
+            return self._store.known_rows(self.stream.id, ids) if ids else {}
+        except SQLAlchemyError as error:
+            raise unavailable("the database does not answer; send the request again later") from error
 
     def _answer_again(self, row_id: str, x: Vector, known: Mapping[str, KnownRow]) -> Answer | None:
         """Return what was said of a row before; None if it is new, Problem if the id was used for another row."""
@@ -342,6 +352,11 @@ class Worker:
         stored.wait()
         self.state = self._store.load_state(self.stream)
         self._is_consistent = True
+
+
+def stopped() -> Problem:
+    """Return the problem that a stream is not served any more."""
+    return Problem(404, "no-such-stream", "the stream was stopped or deleted meanwhile")
 
 
 def check_new_ids(ids: Sequence[str]) -> None:

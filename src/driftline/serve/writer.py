@@ -6,8 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from driftline.serve.store import Changes, Store
 
 MAX_ROWS_AT_ONCE = 2000
@@ -84,7 +82,7 @@ class Writer:
         while True:
             try:
                 self._store.write(changes)
-            except SQLAlchemyError as error:
+            except Exception as error:  # whatever it is, what was not written must not be answered
                 if self.failing_since is None:
                     self.failing_since = time.time()
                     LOG.error("the database does not take changes, which are tried again: %s", error)
