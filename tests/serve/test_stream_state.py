@@ -102,7 +102,7 @@ def test_labels_that_cannot_be_learned_are_refused(rows, label):
     state = StreamState(LINEAR)
     state.apply(Learn(0.0, ids_of(range(20)), X[:20], tuple(labels[:20])))
     with pytest.raises(Problem, match="label 1"):
-        state.check_labels(["yes", label])
+        state.check_labels(["yes", label], 10)
 
 
 def test_a_model_that_learned_elsewhere_waits_for_the_rows_of_the_stream(rows):
@@ -118,3 +118,12 @@ def test_a_model_that_learned_elsewhere_waits_for_the_rows_of_the_stream(rows):
     assert new_model(state.parameters).order == 0
     with pytest.raises(Problem, match="has labels such as"):
         state.replace_model(new_model(LINEAR).partial_fit(X[:4], [0, 1, 0, 1]))
+
+
+def test_labels_that_are_no_classes_are_refused(rows):
+    X, labels = rows
+    state = StreamState(LINEAR)
+    state.apply(Learn(0.0, ids_of(range(20)), X[:20], tuple(labels[:20])))
+    state.check_labels([f"label {t}" for t in range(8)], 10)
+    with pytest.raises(Problem, match="would be 11 different labels"):
+        state.check_labels([f"label {t}" for t in range(9)], 10)

@@ -84,6 +84,32 @@ def test_a_label_is_known_before_it_is_on_disk(worker, service, monkeypatch):
     assert found == ["learned", "repeated", "conflict", "learned"]
 
 
+@pytest.mark.parametrize("method", ["label", "ask", "learn"])
+def test_what_reaches_the_disk_while_it_is_looked_for_is_found(worker, service, monkeypatch, method):
+    may_write, write, find = threading.Event(), service.store.write, service.store.known_rows
+    do(worker, "ask", ["1"], [[0.7]])
+    monkeypatch.setattr(service.store, "write", lambda changes: may_write.wait(60) and write(changes))
+    first = worker.submit(lambda each, future: each.label([("1", "yes")], future))
+
+    def found_after_writing(*arguments):
+        may_write.set()
+        first.result(60)
+        return find(*arguments)
+
+    monkeypatch.setattr(service.store, "known_rows", found_after_writing)
+    arguments = {
+        "label": ([("1", "yes"), ("other", "yes")],),
+        "ask": (["1", "other"], [[0.7], [0.1]]),
+        "learn": (["1", "other"], [[0.7], [0.1]], ["yes", "no"]),
+    }
+    answer = do(worker, method, *arguments[method])
+    if method == "ask":
+        assert [row_id for row_id, _ in answer] == ["1", "other"]
+        assert worker.state.model.n_steps_ == 3
+    else:
+        assert answer[0].outcome == "repeated"
+
+
 def test_rows_that_come_twice_with_their_labels_are_learned_once(worker):
     again = do(worker, "learn", ["first", "third", "second"], [[0.0], [2.0], [1.0]], ["no", "yes", "no"])
     assert outcomes(again) == [("repeated", None), ("learned", None), ("conflict", "yes")]

@@ -19,8 +19,8 @@ class Distribution:
     values : ndarray of shape (n_points,)
         Values in ascending order.
     numbers : ndarray of shape (n_points,)
-        If ``is_discrete``, how often each of them occurs. Otherwise how many values lie below each of them; between them
-        this number is interpolated.
+        If ``is_discrete``, how often each of them occurs. Otherwise how many values lie below each of them; between
+        them this number is interpolated.
     total : float
         Number of all values.
     is_discrete : bool

@@ -100,6 +100,11 @@ class RowSchema:
         """Return the columns as JSON values."""
         return [column.to_json() for column in self.columns]
 
+    def check_size(self, most: int) -> None:
+        """Raise Problem if rows become more columns of numbers than allowed."""
+        if len(self.names) > most:
+            raise invalid(f"the columns become {len(self.names)} columns of numbers; at most {most} may")
+
     def encode(self, rows: Sequence[Row]) -> Matrix:
         """Return rows as numbers, NaN where a value is missing or null; raise Problem if a row cannot be used."""
         cells = [self._cells(i, row) for i, row in enumerate(rows)]

@@ -80,15 +80,7 @@ class Service:
         self._stack.close()
 
     def _new_worker(self, stream: StoredStream) -> Worker:
-        limits = self.settings.limits
-        worker = Worker(
-            stream,
-            self.store,
-            self.writer,
-            max_open_rows=limits.open_rows,
-            max_tasks=limits.waiting_requests,
-            expire_after=stream.settings["expire_after"],
-        )
+        worker = Worker(stream, self.store, self.writer, self.settings.limits)
         worker.start()
         return worker
 
@@ -166,9 +158,7 @@ class Service:
         names = [column["name"] for column in columns]
         if not names or len(set(names)) < len(names):
             raise invalid("columns must have different names, and there must be at least one")
-        n_encoded = len(RowSchema.from_json(columns).names)
-        if n_encoded > self.settings.limits.columns:
-            raise invalid(f"columns become {n_encoded} columns of numbers; at most {self.settings.limits.columns} may")
+        RowSchema.from_json(columns).check_size(self.settings.limits.columns)
 
     def delete(self, name: str) -> None:
         """Delete a stream with all that is known of it."""

@@ -22,6 +22,8 @@ class Limits:
         Rows in a request.
     columns : int
         Columns of a stream, after its categories were encoded.
+    classes : int
+        Different labels of a stream.
     streams : int
         Number of streams.
     open_rows : int
@@ -33,6 +35,7 @@ class Limits:
     body_bytes: int = 8 * 2**20
     batch_rows: int = 1000
     columns: int = 1000
+    classes: int = 200
     streams: int = 100
     open_rows: int = MAX_OPEN_ROWS
     waiting_requests: int = 1000

@@ -195,7 +195,7 @@ class StreamState:
             model.observe(np.array([row.x for row in self.open_rows.values()]), ids=list(self.open_rows))
         return model
 
-    def check_labels(self, labels: Sequence[Any]) -> None:
+    def check_labels(self, labels: Sequence[Any], most_classes: int) -> None:
         """Raise Problem if labels cannot be learned: all must be texts, or whole numbers and booleans."""
         known = [] if self.model is None else self.model.classes_.tolist()
         first = [*known, *labels][0]
@@ -208,6 +208,12 @@ class StreamState:
                 raise invalid(
                     f"label {i} has {len(label)} characters; expected at most {MAX_LABEL_LENGTH}, none of them null"
                 )
+        n_classes = len({*known, *labels})
+        if n_classes > most_classes:
+            raise invalid(
+                f"there would be {n_classes} different labels, and at most {most_classes} are allowed: labels must be "
+                "classes that recur"
+            )
 
     # Figures --------------------------------------------------------------------------------------------
 

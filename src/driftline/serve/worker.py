@@ -6,7 +6,7 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from driftline.serve.operations import Answer, Ask, Expire, Label, Learn, Operation
 from driftline.serve.problems import Problem, unavailable
 from driftline.serve.row_schema import Row, RowSchema
+from driftline.serve.settings import Limits
 from driftline.serve.status import alarm_to_json, status_of
 from driftline.serve.store import Changes, KnownRow, Store, StoredStream, changes_of, checkpoint_of
 from driftline.serve.stream_state import OpenRow, StreamState
@@ -51,12 +52,8 @@ class Worker:
         The database, from which the state is read.
     writer : Writer
         What writes changes.
-    max_open_rows : int
-        Largest number of rows that wait for labels.
-    max_tasks : int
-        Largest number of requests that wait for the stream.
-    expire_after : float
-        Seconds after which a row is given up.
+    limits : Limits
+        What the stream may take.
     """
 
     def __init__(
@@ -64,18 +61,15 @@ class Worker:
         stream: StoredStream,
         store: Store,
         writer: Writer,
-        *,
-        max_open_rows: int,
-        max_tasks: int,
-        expire_after: float,
+        limits: Limits,
     ) -> None:
         self.stream = stream
         columns = stream.settings["columns"]
         self.schema = None if columns is None else RowSchema.from_json(columns)
         """How rows are read; None before the first rows of a stream whose columns were not declared."""
         self._store, self._writer = store, writer
-        self._max_open_rows, self._expire_after = max_open_rows, expire_after
-        self._tasks: queue.Queue[tuple[Callable[[], None], Future[Any]] | None] = queue.Queue(max_tasks)
+        self._limits = limits
+        self._tasks: queue.Queue[tuple[Callable[[], None], Future[Any]] | None] = queue.Queue(limits.waiting_requests)
         self._thread = threading.Thread(target=self._run, name=f"stream-{stream.id}", daemon=True)
         self.state = store.load_state(stream)
         self._last_time = max((row.time for row in self.state.open_rows.values()), default=0.0)
@@ -85,8 +79,8 @@ class Worker:
         """False after a request failed, until the state was read again."""
         self.is_alarmed = self.state.alarm is not None
         self.is_stopped = False
-        self._unwritten: dict[str, tuple[int, Any]] = {}
-        """Labels that were learned and are not on disk yet, by the ids of their rows, with their operation."""
+        self._unwritten: dict[str, tuple[int, KnownRow]] = {}
+        """Rows that do not wait any more and are not on disk yet as they are now, with the number of the operation."""
         self._n_rows_since, self._checkpoint_time = 0, time.monotonic()
 
     def start(self) -> None:
@@ -165,12 +159,12 @@ class Worker:
             check_new_ids(ids)
         repeated = {row_id: self._answer_again(row_id, X[t], known) for t, row_id in enumerate(ids)}
         new = [t for t, row_id in enumerate(ids) if repeated[row_id] is None]
-        if len(self.state.open_rows) + len(new) > self._max_open_rows:
+        if len(self.state.open_rows) + len(new) > self._limits.open_rows:
             raise Problem(
                 429,
                 "too-many-open-rows",
-                f"{len(self.state.open_rows)} rows wait for labels, and at most {self._max_open_rows} may; send labels "
-                "first, or let rows expire earlier",
+                f"{len(self.state.open_rows)} rows wait for labels, and at most {self._limits.open_rows} may; send "
+                "labels first, or let rows expire earlier",
             )
         answers = {row_id: answer for row_id, answer in repeated.items() if answer is not None}
         if new:
@@ -191,9 +185,9 @@ class Worker:
                 chosen[row_id] = label
                 outcomes.append(Outcome(row_id, "learned"))
             else:
-                outcomes.append(self._outcome_of_known(row_id, label, known.get(row_id)))
+                outcomes.append(outcome_of_known(row_id, label, known.get(row_id)))
         if chosen:
-            self.state.check_labels(list(chosen.values()))
+            self.state.check_labels(list(chosen.values()), self._limits.classes)
             self._apply(Label(self._now(), tuple(chosen), tuple(chosen.values())))
         self._answer_when_stored(future, outcomes)
 
@@ -211,20 +205,19 @@ class Worker:
         for row_id, label in zip(ids, labels, strict=True):
             if row_id in self.state.open_rows:
                 raise Problem(409, "id-in-use", f"row {row_id!r} was predicted and waits for its label; send that only")
-            is_new = row_id not in known and row_id not in self._unwritten
             outcomes.append(
-                Outcome(row_id, "learned") if is_new else self._outcome_of_known(row_id, label, known.get(row_id))
+                outcome_of_known(row_id, label, known.get(row_id)) if row_id in known else Outcome(row_id, "learned")
             )
         new = [t for t, outcome in enumerate(outcomes) if outcome.outcome == "learned"]
         if new:
             chosen = tuple(labels[t] for t in new)
-            self.state.check_labels(chosen)
+            self.state.check_labels(chosen, self._limits.classes)
             self._apply(Learn(self._now(), tuple(ids[t] for t in new), X[new], chosen), schema)
         self._answer_when_stored(future, outcomes)
 
     def expire(self, future: "Future[int]") -> None:
         """Give up the rows that have waited for too long; return their number."""
-        self.give_up_before(self._now() - self._expire_after, future)
+        self.give_up_before(self._now() - self.stream.settings["expire_after"], future)
 
     def give_up_before(self, limit: float, future: "Future[int]") -> None:
         """Give up the rows that were predicted before a time; return their number."""
@@ -259,7 +252,10 @@ class Worker:
 
     def _encode(self, rows: Sequence[Row]) -> tuple[RowSchema, Matrix]:
         """Return rows as numbers, and the schema by which they were read."""
-        schema = RowSchema.from_rows(rows) if self.schema is None else self.schema
+        schema = self.schema
+        if schema is None:
+            schema = RowSchema.from_rows(rows)
+            schema.check_size(self._limits.columns)
         return schema, schema.encode(rows)
 
     def _apply(self, operation: Operation, schema: RowSchema | None = None) -> list[OpenRow]:
@@ -270,21 +266,21 @@ class Worker:
             self._changes.settings.append(self.stream.to_changes())
         rows = self.state.apply(operation)
         self._changes.add(changes_of(self.stream.id, operation, number, rows))
+        if not isinstance(operation, Ask):
+            self._unwritten |= zip(operation.ids, known_after(operation, number, rows), strict=True)
         if isinstance(operation, Label | Learn):
-            self._unwritten |= {
-                row_id: (number, label) for row_id, label in zip(operation.ids, operation.labels, strict=True)
-            }
             self._note_alarm(operation.time)
         self._n_rows_since += len(operation.ids)
         return rows
 
     def _answer_when_stored(self, future: "Future[T]", answer: T) -> None:
         changes, self._changes = self._changes, Changes()
-        labelled = [(each["b_id"], each["labelled"]) for each in changes.labelled]
+        written = [(each["b_id"], each["labelled"]) for each in changes.labelled]
+        written += [(each["b_id"], each["expired"]) for each in changes.expired]
 
         def on_stored() -> None:
-            for row_id, number in labelled:
-                if self._unwritten.get(row_id, (None, None))[0] == number:
+            for row_id, number in written:
+                if row_id in self._unwritten and self._unwritten[row_id][0] == number:
                     del self._unwritten[row_id]
             future.set_result(answer)
 
@@ -299,33 +295,25 @@ class Worker:
         self._changes.events.append({"stream": self.stream.id, "time": now, "kind": "alarm", "content": content})
 
     def _known_rows(self, ids: Sequence[str]) -> dict[str, KnownRow]:
+        """Return what is known of rows that do not wait, as it is on disk or will be."""
+        # Rows leave `_unwritten` when they are on disk, so it must be read first.
+        unwritten = {row_id: entry[1] for row_id in ids if (entry := self._unwritten.get(row_id)) is not None}
+        others = [row_id for row_id in ids if row_id not in unwritten]
         try:
-            return self._store.known_rows(self.stream.id, ids) if ids else {}
+            return unwritten | (self._store.known_rows(self.stream.id, others) if others else {})
         except SQLAlchemyError as error:
             raise unavailable("the database does not answer; send the request again later") from error
 
     def _answer_again(self, row_id: str, x: Vector, known: Mapping[str, KnownRow]) -> Answer | None:
         """Return what was said of a row before; None if it is new, Problem if the id was used for another row."""
         waiting, stored = self.state.open_rows.get(row_id), known.get(row_id)
-        if waiting is None and stored is None and row_id not in self._unwritten:
+        if waiting is None and stored is None:
             return None
         if waiting is not None and waiting.x.tobytes() == x.tobytes():
             return waiting.answer
         if stored is not None and stored.x == x.tobytes():
             return stored.answer
         raise Problem(409, "id-in-use", f"the id {row_id!r} belongs to an earlier row; use a new id", ids=[row_id])
-
-    def _outcome_of_known(self, row_id: str, label: Any, known: KnownRow | None) -> Outcome:
-        """Return what becomes of a label whose row does not wait for one."""
-        if row_id in self._unwritten:
-            earlier = self._unwritten[row_id][1]
-        elif known is None:
-            return Outcome(row_id, "unknown")
-        elif known.is_expired or not known.has_label:  # it may not be on disk yet that it expired
-            return Outcome(row_id, "expired")
-        else:
-            earlier = known.label
-        return Outcome(row_id, "repeated") if are_same(earlier, label) else Outcome(row_id, "conflict", earlier)
 
     def _now(self) -> float:
         """Return the time, which never goes backwards, even if the clock of the machine does."""
@@ -364,6 +352,24 @@ def check_new_ids(ids: Sequence[str]) -> None:
     if len(set(ids)) < len(ids):
         twice = next(row_id for row_id in ids if ids.count(row_id) > 1)
         raise Problem(422, "invalid-content", f"the id {twice!r} occurs twice; give each row an id of its own")
+
+
+def known_after(operation: Operation, number: int, rows: Sequence[OpenRow]) -> Iterator[tuple[int, KnownRow]]:
+    """Yield what is known of the rows of an operation after it, and its number."""
+    labels = operation.labels if isinstance(operation, Label | Learn) else (None,) * len(rows)
+    is_expired = isinstance(operation, Expire)
+    for row, label in zip(rows, labels, strict=True):
+        yield number, KnownRow(row.x.tobytes(), row.answer, not is_expired, label, is_expired)
+
+
+def outcome_of_known(row_id: str, label: Any, known: KnownRow | None) -> Outcome:
+    """Return what becomes of a label whose row does not wait for one."""
+    if known is None:
+        return Outcome(row_id, "unknown")
+    if known.is_expired:
+        return Outcome(row_id, "expired")
+    same = are_same(known.label, label)
+    return Outcome(row_id, "repeated" if same else "conflict", None if same else known.label)
 
 
 def are_same(label: Any, other: Any) -> bool:
