@@ -27,6 +27,7 @@ class NotebookPreview:
         return None
 
     def __repr__(self: Any) -> str:
+        """Return the name and the size of the stream."""
         return f"{type(self).__name__}({self.name}: {_size(self)})"
 
     def _repr_html_(self: Any) -> str:
