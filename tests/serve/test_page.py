@@ -5,6 +5,7 @@ import io
 import re
 import shutil
 import subprocess
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,10 @@ def test_the_page_about_serving_does_what_it_says(tmp_path):
         assert '"label":"fraud"' in answers[2]
         assert '"learned":1' in answers[3]
         assert '"labelled":4' in answers[3]
+        with_key = {"Authorization": f"Bearer {names['root']}"}
+        address = urllib.request.Request(f"http://127.0.0.1:{port}/v1/streams/machines/events", headers=with_key)
+        events = urllib.request.urlopen(address, timeout=60)  # still open when the server is stopped
+        assert b"status" in events.readline() + events.readline()
     finally:
         process.terminate()
         assert process.wait(60) == 143

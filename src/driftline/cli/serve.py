@@ -41,6 +41,7 @@ def serve(data: Path, host: str, port: int, expire_after: float, database: str |
             )
         config = uvicorn.Config(app, access_log=False, log_config=None, timeout_graceful_shutdown=10)
         server = uvicorn.Server(config)
+        app.state.requests.are_ending = lambda: server.should_exit
         print_line(f"http://{address}:{number} (documentation: /docs), data in {data}")
         server.run([listener])
 

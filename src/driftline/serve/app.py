@@ -61,7 +61,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
         responses=ERRORS,
     )
     app.state.service = service
-    requests = Requests(settings.storage_timeout)
+    requests = app.state.requests = Requests(settings.storage_timeout)
     for routes in (stream_routes, model_routes, record_routes):
         app.include_router(routes(service, requests))
     app.include_router(health_routes(service))

@@ -54,16 +54,15 @@ def record_routes(service: Service, requests: Requests) -> APIRouter:
 
         async def lines() -> AsyncIterator[str]:
             known, n_operations, spoke = first, -1, time.monotonic()
-            while not await request.is_disconnected() and not service.is_closing:
+            while not await request.is_disconnected() and not requests.are_ending():
                 worker = service.worker(name)
                 for event in await asyncio.to_thread(events_after, worker.stream.id, known):
                     known, spoke = event["id"], time.monotonic()
                     yield as_event(event["kind"], {"time": event["time"]} | event["content"], known)
                 if worker.state.n_operations != n_operations:
-                    n_operations, spoke = worker.state.n_operations, time.monotonic()
-                    yield as_event(
-                        "status", await requests.result(worker, lambda each, future: each.read_status(future))
-                    )
+                    status, spoke = await requests.status(worker), time.monotonic()
+                    n_operations = status["operations"]
+                    yield as_event("status", status)
                 elif time.monotonic() - spoke > SILENT_SECONDS:
                     spoke = time.monotonic()
                     yield ": nothing new\n\n"

@@ -41,7 +41,7 @@ def stream_routes(service: Service, requests: Requests) -> APIRouter:
                 raise invalid(f"got {len(values)} {name} for {len(rows)} rows; expected one for each row")
 
     async def described(worker: Worker) -> dict[str, Any]:
-        status = await requests.result(worker, lambda each, future: each.read_status(future))
+        status = await requests.status(worker)
         stream = worker.stream
         return {
             "name": stream.name,

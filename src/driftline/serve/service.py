@@ -94,11 +94,6 @@ class Service:
                 except Problem:  # it has enough to do, and is asked again later
                     continue
 
-    @property
-    def is_closing(self) -> bool:
-        """Whether the server is about to stop."""
-        return self._is_closing.is_set()
-
     # Streams --------------------------------------------------------------------------------------------
 
     @property

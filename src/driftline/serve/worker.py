@@ -79,6 +79,8 @@ class Worker:
         """False after a request failed, until the state was read again."""
         self.is_alarmed = self.state.alarm is not None
         self.is_stopped = False
+        self.last_status = status_of(self.state, self.names, is_paused=stream.is_paused)
+        """The status when it was last asked for."""
         self._unwritten: dict[str, tuple[int, KnownRow]] = {}
         """Rows that do not wait any more and are not on disk yet as they are now, with the number of the operation."""
         self._n_rows_since, self._checkpoint_time = 0, time.monotonic()
@@ -242,7 +244,8 @@ class Worker:
 
     def read_status(self, future: "Future[dict[str, Any]]") -> None:
         """Return the status of the stream."""
-        future.set_result(status_of(self.state, self.names, is_paused=self.stream.is_paused))
+        self.last_status = status_of(self.state, self.names, is_paused=self.stream.is_paused)
+        future.set_result(self.last_status)
 
     def read(self, view: Callable[[StreamState], T], future: "Future[T]") -> None:
         """Return what a function, which changes nothing, returns of the state."""
