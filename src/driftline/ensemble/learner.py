@@ -397,6 +397,7 @@ class EnsembleLearner:
             columns._n_first_columns,
             columns._standardises,
             self._plan.counted_share,
+            self._plan.pace,
         )
 
     def _packed_arrays(self) -> Packed:
@@ -509,7 +510,7 @@ class EnsembleLearner:
         for i, space in enumerate(self.spaces):
             if i > 0 and space.has_features_of(self.spaces[i - 1]):
                 features.append(features[-1])
-            elif not space.plan.has_trees:
+            elif space.plan.forest is None:
                 features.append(space.represent(X, Z).ravel())
         flat: Singles = np.concatenate(features)
         return flat
