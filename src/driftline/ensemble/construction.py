@@ -67,7 +67,7 @@ def n_bytes_of_ensemble(
     """Return about how much memory a learner takes: its stores, the weights of its members, filters and directions."""
     total = n_bytes_of_labels(n_classes) if label_memory else 0
     for space in plan.spaces:
-        n_directions = n_components if space.scale > 0.0 else 0
+        n_directions = space.n_directions(n_components)
         n_features = 1 + (2 * n_classes if space.forest is not None else n_columns + 2 * n_directions)
         n_rows = max(member.reach for member in space.members)
         per_class = 16 * len(space.members) + (250 if space.orders else 0)
@@ -79,4 +79,4 @@ def n_bytes_of_ensemble(
 def _features(parameters: Mapping[str, Any], plan: SpacePlan, seed: list[int]) -> Any:
     if is_feature_map(parameters["features"]):
         return copy.deepcopy(parameters["features"])
-    return LinearFourierMap(scale=plan.scale, n_components=parameters["n_components"], seed=seed)
+    return LinearFourierMap(scale=plan.scale, n_components=plan.n_directions(parameters["n_components"]), seed=seed)

@@ -77,7 +77,7 @@ class EnsembleLearner:
         cost_rule: CostRule | None = None,
         row_weights: RowWeights | None = None,
     ) -> None:
-        self._plan = plan
+        self.plan = plan
         self._columns = columns
         self.labels = labels
         self.cost_rule = cost_rule
@@ -103,6 +103,11 @@ class EnsembleLearner:
     def n_steps(self) -> int:
         """Number of labels learned."""
         return self.mistake_bound.n_steps
+
+    @property
+    def standardises(self) -> bool:
+        """Whether columns are standardised."""
+        return self._columns._standardises
 
     @property
     def n_missing(self) -> int:
@@ -283,7 +288,7 @@ class EnsembleLearner:
         if weights is not None and self.row_weights is None:
             self.row_weights = RowWeights(None, self.n_steps)
             self.row_weights.add_classes(self.n_classes)
-        if not self._plan.rests_members:
+        if not self.plan.rests_members:
             return self._learn_batch(X, labels, elapsed, ids, times, weights)
         parts, start = [], 0
         while start < len(X):
@@ -347,7 +352,7 @@ class EnsembleLearner:
     @property
     def has_second_step(self) -> bool:
         """Whether the call that learns the next row is followed by a second step, before which Ctrl-C could come."""
-        is_reviewed_next = self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
+        is_reviewed_next = self.plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
         return is_reviewed_next or self.cost_rule is not None
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
@@ -396,8 +401,8 @@ class EnsembleLearner:
             columns._recent_figures,
             columns._n_first_columns,
             columns._standardises,
-            self._plan.counted_share,
-            self._plan.pace,
+            self.plan.counted_share,
+            self.plan.pace,
         )
 
     def _packed_arrays(self) -> Packed:
@@ -409,6 +414,13 @@ class EnsembleLearner:
             )
             self._packed = self, arrays
         return self._packed[1]
+
+    def all_arrays(self) -> tuple[Packed, list[Any]]:
+        """Return the arrays of all parts in one buffer, and the others, in the order of `driftline.kernels.fleet`.
+
+        Together with the pending rows they are all that learning changes.
+        """
+        return self._packed_arrays(), [*self._columns.arrays, self.tracker.rows.arrays[0], self._scheme_shares]
 
     def acknowledge_alarm(self) -> None:
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""
@@ -429,7 +441,7 @@ class EnsembleLearner:
         for part, row in matches.parts():
             h, bounds, rates = learned.h[part], learned.bounds[part], learned.rates[part]
             if row is None:
-                mix_and_reweigh(members[part], labels[part], self.weights, h, self._plan.counted_share)
+                mix_and_reweigh(members[part], labels[part], self.weights, h, self.plan.counted_share)
                 self._scheme_weights[:] = self.weights
                 if self.labels is not None:
                     self.labels.choose_and_learn(h, labels[part])
@@ -441,7 +453,7 @@ class EnsembleLearner:
                 if not row.has_prediction:
                     continue
                 is_late = self._pending.n_labels - n + part.start > row.n_labels
-                self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self._plan.counted_share)
+                self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self.plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
             if self.cost_rule is not None:
