@@ -257,6 +257,7 @@ def test_a_lead_that_ends_halfway_has_limits_within_100_points():
     majority = run.summary.verdict[0]
     assert majority.result == "about the same"
     assert -1.0 <= majority.low <= majority.difference <= majority.high <= 1.0
+    assert "from too few stretches of rows to be sure" in verdict_sentences(run.summary, "dwm")[0]
     other = evaluate(create("majority"), ArrayStream(X, y), progress=False)
     _, behind = compare({"dwm": run.timeline, "majority": other.timeline})
     assert -1.0 <= behind.low <= behind.behind <= behind.high <= 1.0

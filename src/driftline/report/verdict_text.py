@@ -74,6 +74,8 @@ def _figures(verdict: "Verdict") -> str:
         difference, low, high = (f"{number:+.4g}" for number in numbers)
         return f"{format_baseline(verdict)}; difference {difference}, between {low} and {high}"
     difference, low, high = map(_signed_points, numbers)
+    if verdict.low <= -1.0 and verdict.high >= 1.0:
+        return f"{format_baseline(verdict)}; difference {difference} points, from too few stretches of rows to be sure"
     return f"{format_baseline(verdict)}; difference {difference} points, between {low} and {high}"
 
 
