@@ -163,8 +163,8 @@ def check_classes(entry: ReportEntry, label: str | None) -> None:
     if entry.finished and entry.summary.n_classes == 1:
         which = "" if label is None else f" {label!r}"
         raise DataError(
-            f"the label{which} is always {entry.timeline.classes[0]!r} ({format_count(entry.summary.n_rows, 'row')}); a classifier "
-            "needs two or more: choose another --label, or more rows"
+            f"the label{which} is always {entry.timeline.classes[0]!r} ({format_count(entry.summary.n_rows, 'row')}); "
+            "a classifier needs two or more: choose another --label, or more rows"
         )
 
 
