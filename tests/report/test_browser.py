@@ -110,10 +110,11 @@ def test_every_chart_is_drawn(open_page, name):
 
 
 def test_pointing_at_the_errors_shows_their_values(open_page):
-    tab = open_page("usual")
-    text = hover_text(tab, "error", ".nsewdrag", ".hoverlayer .legend")
-    for part in ("row ", "rows ", ", until 2001-", "bound on average : ", "error : ", "%"):
+    text = hover_text(open_page("usual"), "error", ".nsewdrag", ".hoverlayer .legend")
+    for part in ("row ", "rows ", ", until 2001-", "error : ", "%"):
         assert part in text
+    assert "bound" not in text  # labels were chosen by cost
+    assert "bound on average : " in hover_text(open_page("long"), "error", ".nsewdrag", ".hoverlayer .legend")
 
 
 def test_pointing_at_an_alarm_shows_what_happened(open_page):
