@@ -91,7 +91,7 @@ class EnsembleLearner:
         self._scheme_weights = np.tile(self.weights, (2, 1))
         self._scheme_shares = np.full(2, 0.5)
         self.n_classes = 0
-        self._pending = pending
+        self.pending = pending
         self.tracker = tracker
         self._has_custom_features = any(space.has_custom_features for space in spaces)
         self._packed: tuple[EnsembleLearner, Packed] | None = None
@@ -116,21 +116,21 @@ class EnsembleLearner:
 
     def is_waiting(self, row_id: Any) -> bool:
         """Return whether an observed row with this id waits for its label."""
-        return self._pending.is_waiting(row_id)
+        return self.pending.is_waiting(row_id)
 
     @property
     def n_waiting(self) -> int:
         """Number of rows that were observed and have no label yet."""
-        return len(self._pending)
+        return len(self.pending)
 
     def give_up(self, ids: list[Any] | None) -> None:
         """Remove the pending rows with these ids, or all; other ids are ignored."""
-        self._pending.give_up(ids)
+        self.pending.give_up(ids)
 
     @property
     def n_expired(self) -> int:
         """Number of rows that were observed and given up, because their labels did not arrive."""
-        return self._pending.n_expired
+        return self.pending.n_expired
 
     @property
     def member_bounds(self) -> Vector:
@@ -192,7 +192,7 @@ class EnsembleLearner:
         """Add n classes, at the next positions."""
         self._packed = None
         self.n_classes += n
-        self._pending.add_classes(n)
+        self.pending.add_classes(n)
         self.tracker.add_classes(n)
         self.column_filters.add_classes(n)
         if self.labels is not None:
@@ -218,7 +218,7 @@ class EnsembleLearner:
             space.check_can_grow()
         self._asked = self._packed = None
         self._columns.add_columns(n)
-        self._pending.add_columns(n)
+        self.pending.add_columns(n)
         self.column_filters.add_columns(n)
         for space in self.spaces:
             space.add_columns(n)
@@ -327,7 +327,7 @@ class EnsembleLearner:
             self.row_weights = counted
             return self._learn_in_one_call(X, labels, elapsed)
         times = np.full(len(X), np.nan) if times is None else times
-        matches = self._pending.match(X, ids, times)
+        matches = self.pending.match(X, ids, times)
         X = matches.observed_values(X)
         if is_new:
             return self._learn_new_class(X, labels, elapsed, matches, times, weights)
@@ -347,7 +347,7 @@ class EnsembleLearner:
     @property
     def _can_learn_in_one_call(self) -> bool:
         """The same for a row that counts as one row."""
-        return not self._has_custom_features and self.labels is None and not len(self._pending)
+        return not self._has_custom_features and self.labels is None and not len(self.pending)
 
     @property
     def has_second_step(self) -> bool:
@@ -418,9 +418,13 @@ class EnsembleLearner:
     def all_arrays(self) -> tuple[Packed, list[Any]]:
         """Return the arrays of all parts in one buffer, and the others, in the order of `driftline.kernels.fleet`.
 
-        Together with the pending rows they are all that learning changes.
+        Together with the pending rows they are all that learning changes. Whoever writes to them calls `forget_asked`.
         """
         return self._packed_arrays(), [*self._columns.arrays, self.tracker.rows.arrays[0], self._scheme_shares]
+
+    def forget_asked(self) -> None:
+        """Forget the features of the row that was asked about last."""
+        self._asked = None
 
     def acknowledge_alarm(self) -> None:
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""
@@ -452,7 +456,7 @@ class EnsembleLearner:
                     self.labels.learn_pending(row.label_rules, int(labels[part][0]))
                 if not row.has_prediction:
                     continue
-                is_late = self._pending.n_labels - n + part.start > row.n_labels
+                is_late = self.pending.n_labels - n + part.start > row.n_labels
                 self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self.plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
@@ -488,7 +492,7 @@ class EnsembleLearner:
 
         Before any class is known there are no predictions, and the rows are prepared when their labels arrive.
         """
-        self._pending.check_ids(ids)
+        self.pending.check_ids(ids)
         known = [None] * len(X) if ids is None else ids.tolist()
         columns = independent_copy(self._columns)
         Z = columns.update(X) if self.n_classes else np.zeros_like(X)
@@ -503,7 +507,7 @@ class EnsembleLearner:
         arrays = X, Z, members, schemes, h, label_rules
         values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
         parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
-        self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
+        self.pending.add([PendingRow(*row, *rest) for row, *rest in parts])
         self._columns, self._asked = columns, None
 
     def _statements_on(self, h: Matrix) -> list[RowStatements | None]:
@@ -588,7 +592,7 @@ class EnsembleLearner:
         Z = _prepared(columns, X, matches)
         features = self._flat_features(X, Z)
         self._columns, self._asked = columns, None
-        self._pending.remove(matches, times)
+        self.pending.remove(matches, times)
         return Z, features
 
     def state(self) -> State:
@@ -618,7 +622,7 @@ class EnsembleLearner:
         self.weights, self._scheme_weights, self._scheme_shares = (
             np.array(state[name]) for name in ("weights", "scheme_weights", "scheme_shares")
         )
-        self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
+        self.pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
         if "row_weights/counts" in state and self.row_weights is None:
             self.row_weights = RowWeights(None)
             self.row_weights.add_classes(self.n_classes)
@@ -645,7 +649,7 @@ class EnsembleLearner:
             "mistake_bound": self.mistake_bound,
             "calibration": self.calibration,
             "guarantees": self.tracker,
-            "pending": self._pending,
+            "pending": self.pending,
             "drift": self.column_filters,
             **labels,
             **given,

@@ -2,7 +2,6 @@
 
 import copy
 import threading
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,46 +10,20 @@ from driftline.core.class_list import ClassList
 from driftline.core.state import independent_copy
 from driftline.ensemble.estimator import AMRC
 from driftline.errors import ConfigError, DataError
+from driftline.fleet.late_labels import LateLabels
 from driftline.fleet.layout import StreamMemory
+from driftline.fleet.predictions import FleetPredictions
 from driftline.fleet.shared_start import SharedStart, check_fits
+from driftline.fleet.status import status_table
+from driftline.fleet.stream_bytes import shape_digest, stream_from_bytes, stream_to_bytes
 from driftline.fleet.streams import Streams, n_cores
 from driftline.guarantees.settings import Guarantees
 from driftline.guarantees.statement_arrays import blank_statements
-from driftline.kernels.confidence import BOUND
 from driftline.kernels.fleet import learn_streams, predict_streams
-from driftline.kernels.statements import ANSWERED
-from driftline.types import Flags, Indices, LabelArray, Labels, Matrix, Vector
+from driftline.kernels.statements import RowStatements
+from driftline.types import Flags, Indices, LabelArray, Labels, Matrix
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import read_ids, read_labels, read_rows, whole_number
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FleetPredictions:
-    """What the models of a fleet say of some rows, before the labels of these rows are learned.
-
-    Attributes
-    ----------
-    labels : ndarray
-        The predicted labels.
-    answers : MaskedArray
-        The same, masked where the row should be handed over.
-    probabilities : ndarray of shape (n_samples, n_classes)
-        The randomised rule h(·|x).
-    confidences, row_bounds : ndarray of float
-        The probability that the predicted label is right, and a bound on the error of the row.
-    sets : ndarray of bool, of shape (n_samples, n_classes)
-        Whether each label can be right.
-    error_bounds : ndarray of float
-        The calibrated bound of the model of each row, its `error_bound_`.
-    """
-
-    labels: LabelArray
-    answers: "np.ma.MaskedArray[Any, Any]"
-    probabilities: Matrix
-    confidences: Vector
-    row_bounds: Vector
-    sets: Flags
-    error_bounds: Vector
 
 
 def read_keys(keys: Any, n_rows: int) -> list[Any]:
@@ -143,6 +116,8 @@ class AMRCFleet:
         self._streams = Streams(self._memory, threads)
         self._slots: dict[Any, int] = {}
         self._start = SharedStart(start, self._model, self._streams)
+        self._late = LateLabels(self._model._learner, self._streams)
+        self._shape = shape_digest(self._model._plain_parameters(), self._classes, self._memory)
         self._lock = threading.RLock()
 
     @property
@@ -194,12 +169,121 @@ class AMRCFleet:
         positions = self._positions(read_labels(y, len(rows)))
         with self._lock, defer_interrupt():
             slots = self._slots_of(known)
-            result = self._run(learn_streams, slots, rows, positions)
+            waits = np.fromiter(map(self._late.is_waiting, known), np.bool_, len(known))
+            if waits.any():
+                result = self._learn_one_by_one(known, slots, rows, positions)
+            else:
+                result = self._run(learn_streams, slots, rows, positions)
             sampled = self._start.sample(len(rows))
             if len(sampled):
                 common = np.full(len(sampled), self._start.slot)
                 self._run(learn_streams, common, rows[sampled], positions[sampled])
             return result
+
+    def _learn_one_by_one(self, keys: list[Any], slots: Indices, rows: Matrix, positions: Labels) -> FleetPredictions:
+        """Predict and learn rows as `step`, where some keys wait for labels of earlier rows."""
+        parts = []
+        for t, key in enumerate(keys):
+            row = slice(t, t + 1)
+            if self._late.is_waiting(key):
+                parts.append(self._run(predict_streams, slots[row], rows[row]))
+                self._late.learn(key, int(slots[t]), rows[row], int(positions[t]))
+            else:
+                parts.append(self._run(learn_streams, slots[row], rows[row], positions[row]))
+        return FleetPredictions.concatenate(parts)
+
+    # Late labels ------------------------------------------------------------------------------------------
+
+    def observe(self, X: Any, keys: Any, ids: Any) -> FleetPredictions:
+        """Predict rows whose labels come later, and keep the predictions until `label` brings them.
+
+        Each row costs about a millisecond instead of tens of microseconds, and so do all rows of a key as long as rows
+        of it wait, because they are learned one by one, as by a model of its own.
+
+        Parameters
+        ----------
+        X, keys
+            As in `step`.
+        ids : array-like of shape (n_samples,)
+            Numbers or texts by which `label` finds the rows; those of the rows of a key that wait must differ.
+
+        Returns
+        -------
+        FleetPredictions
+            What was said of each row, in the order of X.
+        """
+        rows, known = self._read(X, keys)
+        row_ids = list(read_ids(ids, len(rows)).tolist())
+        with self._lock, defer_interrupt():
+            self._check_new_ids(known, row_ids)
+            slots, parts = self._slots_of(known), []
+            for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
+                row = slice(t, t + 1)
+                parts.append(self._run(predict_streams, slots[row], rows[row]))
+                self._late.observe(key, int(slots[t]), rows[row], row_id)
+            return FleetPredictions.concatenate(parts)
+
+    def label(self, keys: Any, ids: Any, y: Any) -> Flags:
+        """Learn the labels of rows that were observed.
+
+        Parameters
+        ----------
+        keys, ids : array-like of shape (n_samples,)
+            The keys and ids of the rows, as in `observe`.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n_samples,)
+            Whether each label was learned; not if no such row waits, because it was not observed, is labelled already,
+            or was given up.
+        """
+        labels = read_labels(y)
+        positions, known = self._positions(labels), read_keys(keys, len(labels))
+        row_ids = read_ids(ids, len(labels)).tolist()
+        learned = np.zeros(len(labels), np.bool_)
+        unseen = np.full((1, self._model.n_features_in_), np.nan)
+        with self._lock, defer_interrupt():
+            for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
+                learned[t] = self._late.pending(key).is_waiting(row_id)
+                if learned[t]:
+                    self._late.learn(key, self._slots[key], unseen, int(positions[t]), row_id)
+        return learned
+
+    def give_up(self, key: Any, ids: Any = None) -> Self:
+        """Stop waiting for the labels of observed rows of a key; other ids are ignored.
+
+        Parameters
+        ----------
+        key : number or text
+            A key that has a model.
+        ids : array-like, optional
+            The ids of the rows; by default all rows of the key that wait.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet itself.
+        """
+        row_ids = None if ids is None else read_ids(ids, len(ids)).tolist()
+        with self._lock, defer_interrupt():
+            self._slot(key)
+            pending = self._late.pending(key).copy()
+            pending.give_up(row_ids)
+            self._late.put(key, pending)
+        return self
+
+    def _check_new_ids(self, keys: list[Any], row_ids: list[Any]) -> None:
+        """Raise DataError if a row has the id of another one of its key that waits, or of the same call."""
+        seen: set[tuple[Any, Any]] = set()
+        for row, pair in enumerate(zip(keys, row_ids, strict=True)):
+            if pair in seen or self._late.pending(pair[0]).is_waiting(pair[1]):
+                raise DataError(
+                    f"key {pair[0]!r} already waits for the label of a row with the id {pair[1]!r} of row {row}; give "
+                    "each row of a key an id of its own"
+                )
+            seen.add(pair)
 
     def predict_with_guarantees(
         self, X: Any, keys: Any, *, error: Any = None, coverage: float | None = None
@@ -294,6 +378,7 @@ class AMRCFleet:
             slot = self._slot(key)
             model = copy.deepcopy(self._model)
             self._memory.load(model._learner, self._streams.stream(slot))
+            model._learner.pending = self._late.pending(key).copy()
         return model
 
     def put(self, key: Any, model: AMRC) -> Self:
@@ -317,6 +402,7 @@ class AMRCFleet:
         with self._lock, defer_interrupt():
             (slot,) = self._slots_of(known)
             self._memory.store(learner, self._streams.stream(slot))
+            self._late.put(known[0], learner.pending)
         return self
 
     def remove(self, key: Any) -> Self:
@@ -335,6 +421,79 @@ class AMRCFleet:
         with self._lock, defer_interrupt():
             self._streams.release(self._slot(key))
             del self._slots[key]
+            self._late.remove(key)
+        return self
+
+    def status(self, keys: Any = None) -> "np.ndarray[Any, np.dtype[np.void]]":
+        """Return how well the models of some keys do.
+
+        Parameters
+        ----------
+        keys : array-like, optional
+            Keys that have a model; by default all of them.
+
+        Returns
+        -------
+        structured ndarray
+            A row for each key: `key`; `n_rows` and `n_wrong`, how many labels it learned and how many of its
+            predictions were wrong; their quotient `error` with its limits `low` and `high`, which hold at all times at
+            once; `n_answered` and `n_wrong_answers` at the first level of `guarantees`; `has_alarm`, whether its error
+            has risen; and `n_waiting`, its rows without labels.
+
+        Examples
+        --------
+        >>> from driftline.fleet import AMRCFleet
+        >>> fleet = AMRCFleet(n_columns=1, classes=["no", "yes"], features="linear")
+        >>> said = fleet.step([[0.0], [1.0], [0.2]], ["no", "yes", "no"], keys=["a", "b", "a"])
+        >>> fleet.status()[["key", "n_rows"]].tolist()
+        [('a', 2), ('b', 1)]
+        """
+        with self._lock:
+            known = self.keys if keys is None else read_keys(keys, len(keys))
+            streams = self._streams.gather([self._slot(key) for key in known])
+            n_waiting = np.array([len(self._late.pending(key)) for key in known], np.int64)
+            return status_table(known, streams, n_waiting, self._memory, self._model._learner.tracker)
+
+    # State ------------------------------------------------------------------------------------------------
+
+    def key_state(self, key: Any) -> bytes:
+        """Return the state of a key as bytes, for a store of your own.
+
+        Parameters
+        ----------
+        key : number or text
+            A key that has a model.
+
+        Returns
+        -------
+        bytes
+            About `n_bytes_per_key` bytes, with a version and a checksum. They can be used by fleets with the same
+            parameters, columns and classes.
+        """
+        with self._lock:
+            return stream_to_bytes(self._streams.stream(self._slot(key)), self._late.pending(key), self._shape)
+
+    def set_key_state(self, key: Any, data: bytes) -> Self:
+        """Let a key go on from what `key_state` returned; everything is checked before it is used.
+
+        Parameters
+        ----------
+        key : number or text
+            The key; its model is replaced if it has one.
+        data : bytes
+            What `key_state` returned.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet itself.
+        """
+        known = read_keys([key], 1)
+        with self._lock, defer_interrupt():
+            stream, pending = stream_from_bytes(data, self._late.learner, self._memory, self._shape)
+            (slot,) = self._slots_of(known)
+            self._streams.stream(slot)[:] = stream
+            self._late.put(known[0], pending)
         return self
 
     # Parts ------------------------------------------------------------------------------------------------
@@ -385,14 +544,8 @@ class AMRCFleet:
         self._streams.run(kernel, slots[order], *(array[order] for array in given), h, bounds, *said)
         back = np.empty(n, np.int64)
         back[order] = np.arange(n)
-        labels = self._classes.labels[said.predicted[back]]
-        answered = said.decisions[back, guarantees.error_position(error)] == ANSWERED
-        return FleetPredictions(
-            labels=labels,
-            answers=np.ma.MaskedArray(labels, mask=~answered),
-            probabilities=h[back],
-            confidences=said.confidences[back],
-            row_bounds=said.like_errors[back, BOUND],
-            sets=said.sets[back, guarantees.coverage_position(coverage)],
-            error_bounds=bounds[back],
+        of_rows: list[Any] = [array[back] for array in said]
+        classes, levels = self._classes.labels, {"error": error, "coverage": coverage}
+        return FleetPredictions.of_statements(
+            RowStatements(*of_rows), h[back], bounds[back], classes, guarantees, **levels
         )

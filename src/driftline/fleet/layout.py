@@ -135,6 +135,7 @@ class StreamMemory:
         """Set the arrays of a learner to the bytes of a stream."""
         for part, array in self._pairs(learner, stream):
             array[:] = part
+        learner.forget_asked()
 
     def _pairs(self, learner: EnsembleLearner, stream: Bytes) -> Iterator[tuple[Bytes, Bytes]]:
         """Yield the bytes of each array in a stream and in a learner."""

@@ -1,7 +1,7 @@
 """The streams of a fleet in memory: slots that are taken and released, and kernels that run over them in threads."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -59,9 +59,12 @@ class Streams:
         stream: Bytes = self.memory.streams_in(self._buffers[buffer])[position]
         return stream
 
-    def gather(self, slots: Indices) -> Bytes:
+    def gather(self, slots: Sequence[int]) -> Bytes:
         """Return copies of the bytes of some streams, one row for each."""
-        return np.stack([self.stream(slot) for slot in slots.tolist()])
+        copies = np.empty((len(slots), self.memory.n_bytes), np.uint8)
+        for row, slot in zip(copies, slots, strict=True):
+            row[:] = self.stream(slot)
+        return copies
 
     def run(self, kernel: Callable[..., None], slots: Indices, *arrays: Any) -> None:
         """Call a kernel with the rows of each buffer, in threads.
