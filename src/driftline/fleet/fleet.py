@@ -1,15 +1,20 @@
 """AMRCFleet: many streams of one shape, advanced together."""
 
 import copy
+import os
 import threading
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
+from driftline.core.checkpoint import MAX_BYTES, check_size
 from driftline.core.class_list import ClassList
 from driftline.core.state import independent_copy
 from driftline.ensemble.estimator import AMRC
-from driftline.errors import ConfigError, DataError
+from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.fleet.files import opened_fleet, write_fleet
 from driftline.fleet.late_labels import LateLabels
 from driftline.fleet.layout import StreamMemory
 from driftline.fleet.predictions import FleetPredictions
@@ -33,6 +38,19 @@ def read_keys(keys: Any, n_rows: int) -> list[Any]:
     return list(read_ids(keys, n_rows).tolist())
 
 
+SHARED_PARAMETERS = (
+    "features",
+    "n_components",
+    "order",
+    "scaling",
+    "coverage",
+    "guarantees",
+    "expire_after_labels",
+    "random_state",
+)
+"""Parameters of `AMRC` that all models of a fleet have in common."""
+
+
 class AMRCFleet:
     """Many models ``AMRC(memory="light")`` of one shape, one for each key, that learn and predict in one call.
 
@@ -52,7 +70,7 @@ class AMRCFleet:
         trees, but no figures, alarms or guarantees, which are about the rows of the key alone. With an ``AMRC`` (of
         ``memory="light"``, and with the same columns, classes and parameters) every key begins with the knowledge of
         that model.
-    features, n_components, order, scaling, coverage, guarantees, random_state
+    features, n_components, order, scaling, coverage, guarantees, expire_after_labels, random_state
         As in `AMRC`, for all models.
     n_threads : int, optional
         Number of threads; by default as many as there are cores.
@@ -91,6 +109,7 @@ class AMRCFleet:
         scaling: str = "running",
         coverage: float = 0.95,
         guarantees: Guarantees | None = None,
+        expire_after_labels: int = 100_000,
         random_state: int = 0,
         n_threads: int | None = None,
     ) -> None:
@@ -104,6 +123,7 @@ class AMRCFleet:
             "scaling": scaling,
             "coverage": coverage,
             "guarantees": guarantees,
+            "expire_after_labels": expire_after_labels,
             "random_state": random_state,
             "memory": "light",
         }
@@ -495,6 +515,70 @@ class AMRCFleet:
             self._streams.stream(slot)[:] = stream
             self._late.put(known[0], pending)
         return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fleet to one file, atomically.
+
+        Parameters
+        ----------
+        path : path-like
+            The file. An existing file is replaced only when the new one is complete.
+        """
+        with self._lock:
+            common = stream_to_bytes(self._streams.stream(self._start.slot), self._late.pending(None), self._shape)
+            header = {
+                "parameters": self._model._plain_parameters(),
+                "classes": self._classes.to_json(),
+                "n_columns": self._model.n_features_in_,
+                "pools": self._start.learns,
+                "n_keys": len(self) + 1,
+            }
+            write_fleet(path, header, chain([(None, common)], ((key, self.key_state(key)) for key in self._slots)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> "AMRCFleet":
+        """Read a fleet that `save` wrote; it continues as if it had never stopped.
+
+        Everything in the file is checked before it is used, so files from strangers can be loaded.
+
+        Parameters
+        ----------
+        path : path-like
+            A file written by `save`.
+        n_threads : int, optional
+            As in the constructor.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet.
+        """
+        with opened_fleet(path) as file:
+            fleet = cls._from_header(file.header, n_threads)
+            for k, (key, state) in enumerate(file.states()):
+                if k == 0:  # that of the common model
+                    stream, _ = stream_from_bytes(state, fleet._late.learner, fleet._memory, fleet._shape)
+                    fleet._streams.stream(fleet._start.slot)[:] = stream
+                elif isinstance(key, int | float | str) and key not in fleet:
+                    fleet.set_key_state(key, state)
+                else:
+                    raise CheckpointError(f"it is damaged: {str(key)[:50]!r} is no key, or one that came before")
+        return fleet
+
+    @classmethod
+    def _from_header(cls, header: Mapping[str, Any], n_threads: int | None) -> "AMRCFleet":
+        """Return a fleet without keys from the header of a file; raise CheckpointError if it is not that of a fleet."""
+        try:
+            parameters = AMRC._parameters_from_plain(dict(header["parameters"]))
+            given = {name: parameters[name] for name in SHARED_PARAMETERS}
+            labels, start = ClassList.from_json(header["classes"]).labels, "pooled" if header["pools"] else "blank"
+            model, n_columns = AMRC(**given, memory="light"), whole_number("n_columns", header["n_columns"], at_least=1)
+            check_size(model._n_bytes(model._checked_parameters(), n_columns, len(labels)), MAX_BYTES)
+            return cls(n_columns, labels, start=start, n_threads=n_threads, **given)
+        except CheckpointError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:  # ConfigError and DataError are ValueErrors
+            raise CheckpointError("its header is not that of a fleet: ", str(error)) from error
 
     # Parts ------------------------------------------------------------------------------------------------
 
