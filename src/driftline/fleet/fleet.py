@@ -189,8 +189,7 @@ class AMRCFleet:
         positions = self._positions(read_labels(y, len(rows)))
         with self._lock, defer_interrupt():
             slots = self._slots_of(known)
-            waits = np.fromiter(map(self._late.is_waiting, known), np.bool_, len(known))
-            if waits.any():
+            if self._late.is_anyone_waiting and any(map(self._late.is_waiting, known)):
                 result = self._learn_one_by_one(known, slots, rows, positions)
             else:
                 result = self._run(learn_streams, slots, rows, positions)
@@ -589,13 +588,14 @@ class AMRCFleet:
 
     def _slots_of(self, keys: list[Any]) -> Indices:
         """Return the slot of each key; a key without a model gets one."""
-        new = [key for key in dict.fromkeys(keys) if key not in self._slots]
-        if new:
-            stream = self._start.new_stream()
+        slots: list[Any] = list(map(self._slots.get, keys))
+        if None in slots:
+            stream, new = self._start.new_stream(), [key for key in dict.fromkeys(keys) if key not in self._slots]
             for key, slot in zip(new, self._streams.take(len(new)), strict=True):
                 self._streams.stream(slot)[:] = stream
                 self._slots[key] = slot
-        return np.fromiter(map(self._slots.__getitem__, keys), np.int64, len(keys))
+            slots = list(map(self._slots.__getitem__, keys))
+        return np.array(slots, np.int64)
 
     def _read(self, X: Any, keys: Any) -> tuple[Matrix, list[Any]]:
         """Return checked rows and keys; raise DataError if they are none of this fleet."""
@@ -607,8 +607,9 @@ class AMRCFleet:
     def _positions(self, labels: LabelArray) -> Labels:
         """Return the positions of labels in the list of classes; raise DataError if one is missing there."""
         self._classes.check(labels)
-        positions = np.array([self._classes.position(label) for label in labels.tolist()], np.int64)
-        unknown = positions == len(self._classes.labels)
+        classes = self._classes.labels  # which are sorted
+        positions: Labels = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        unknown = classes[positions] != labels
         if unknown.any():
             row = int(np.argmax(unknown))
             raise DataError(

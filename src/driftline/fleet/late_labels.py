@@ -40,6 +40,11 @@ class LateLabels:
         self._streams = streams
         self._pending: dict[Any, PendingRows] = {}
 
+    @property
+    def is_anyone_waiting(self) -> bool:
+        """Whether there may be rows without labels, of any key."""
+        return bool(self._pending)
+
     def is_waiting(self, key: Any) -> bool:
         """Return whether a key has rows without labels."""
         return key in self._pending and len(self._pending[key]) > 0
