@@ -1,6 +1,8 @@
 """What the page needs of the server beyond the calls that other programs use."""
 
 import json
+import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -111,3 +113,29 @@ def test_rows_of_an_alarm_are_numbered_as_the_stream_got_their_labels(client):
     after = client.get("/v1/streams/a").json()["status"]["alarm"]
     assert 640 <= after["since"] <= after["raised_at"] < 900
     assert after["since"] + after["n_rows"] == 1240
+
+
+def test_the_page_loads_nothing_but_its_own_files_and_runs_nothing_else(client):
+    answers = {"index.html": client.get("/")}
+    pending = ["index.html"]
+    while pending:
+        text = answers[pending.pop()].text
+        for name in re.findall(r"""(?:page|\.)/([a-z]+\.(?:js|css|svg))""", text):
+            if name not in answers:
+                answers[name] = client.get(f"/page/{name}")
+                pending.append(name)
+    kept = {file.name for file in (files("driftline") / "serve" / "page").iterdir()}
+    assert set(answers) == kept | {"look.css"}
+    for name, answer in answers.items():
+        assert answer.status_code == 200, name
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert not re.search(r"https?://(?!www\.w3\.org)|innerHTML|eval\(", answer.text), name
+    assert "<script>" not in answers["index.html"].text
+    assert "style=" not in answers["index.html"].text
+    for name in ("other.js", "..%2Fapp.py", "%2e%2e/app.py", ""):
+        assert client.get(f"/page/{name}").status_code == 404
+    assert sum(len(answer.content) for answer in answers.values()) < 150_000
