@@ -1,7 +1,5 @@
 """The page in a real browser: offline, without errors, on wide and narrow screens and in print."""
 
-import shutil
-
 import pytest
 
 from driftline.guarantees import Alarm, AlarmKind
@@ -9,20 +7,9 @@ from driftline.report import to_html
 from helpers.report_entries import entry
 
 pytest.importorskip("jinja2")
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright; pip install playwright")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs the browser chromium")
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(21, 24, 28)"
 ODD = "</script><script>throw 1</script>"
 LONG = "a_column_whose_name_goes_on_and_on_" * 4
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
