@@ -23,11 +23,11 @@ from provenance import write_results
 
 AGES = (0, 10, 50, 200, 1000, 2000)
 """Limits of the numbers of labels that a key has had."""
-N_COLUMNS, N_OLD_KEYS, N_OLD_ROWS, N_NEW_KEYS, N_NEW_ROWS, NOISE = 8, 200, 200, 60, 2000, 0.05
+N_COLUMNS, N_OLD_KEYS, N_OLD_ROWS, N_NEW_KEYS, N_NEW_ROWS, NOISE = 8, 200, 200, 30, 2000, 0.05
 DIFFERENCES = (0.0, 0.3, 1.0, 3.0)
 SEEDS = range(3)
 CALL_ROWS = 100
-AIRLINES_ROWS, AIRPORT = 60_000, "AirportFrom"
+AIRLINES_ROWS, AIRPORT = 60_000, "airport_from"
 console = Console(width=120)
 
 EXPLANATION = f"""# What a new key gains from the others
