@@ -6,5 +6,6 @@ HOMES = {
     "river": "adapters/river",
     "capymoa": "adapters/capymoa",
     "jinja2": "report/page.py",
+    "confluent_kafka": "serve/kafka",
 }
 collect_ignore = [f"src/driftline/{home}" for package, home in HOMES.items() if find_spec(package) is None]

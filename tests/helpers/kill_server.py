@@ -62,13 +62,13 @@ class Client(threading.Thread):
             return  # the server is gone
 
 
-def start_server(folder, port, database=None):
+def start_server(folder, port, database=None, options=()):
     """Start a server in a process of its own, and return it when it answers."""
     code = (
         "import sys; from driftline.serve import worker; worker.CHECKPOINT_ROWS = 150; "
         "from driftline.cli import main; main()"
     )
-    arguments = ["serve", "--data", folder, "--port", str(port)]
+    arguments = ["serve", "--data", folder, "--port", str(port), *options]
     if database is not None:
         arguments += ["--database", database]
     process = subprocess.Popen(

@@ -21,3 +21,17 @@ def database(request, tmp_path):
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'database' / 'driftline.db'}"
     return request.getfixturevalue("postgresql").new_database()
+
+
+@pytest.fixture(scope="session")
+def kafka_cluster():
+    """Return a cluster of Kafka's protocol."""
+    pytest.importorskip("confluent_kafka", reason="needs confluent-kafka")
+    from helpers.kafka_cluster import KafkaCluster  # noqa: PLC0415  # it may be missing
+
+    try:
+        cluster = KafkaCluster()
+    except AttributeError:
+        pytest.skip("the mock cluster of librdkafka cannot be reached from Python on this platform")
+    yield cluster
+    cluster.close()

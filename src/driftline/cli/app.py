@@ -426,6 +426,15 @@ def serve(
             help="Database to use in place of SQLite: postgresql://user:password@host/name.",
         ),
     ] = None,
+    kafka: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TOML file that names topics of Kafka, where to read rows and labels and to publish predictions, "
+            "with lines such as servers = 'localhost:9092', streams.payments.rows = 'rows', streams.payments.labels = "
+            "'labels' and streams.payments.predictions = 'predictions'.",
+        ),
+    ] = None,
 ) -> None:
     """Serve live streams over HTTP: predictions now, labels later, and nothing lost.
 
@@ -434,11 +443,13 @@ def serve(
 
     driftline serve
 
+    driftline serve --kafka kafka.toml
+
     curl localhost:8000/v1/streams -H 'Content-Type: application/json' -d '{"name": "payments"}'
     """
     from driftline.cli.serve import serve
 
-    serve(data_folder, host, port, expire_after, database)
+    serve(data_folder, host, port, expire_after, database, kafka)
 
 
 @app.command("warm-up")

@@ -12,12 +12,13 @@ from driftline.errors import ConfigError, MissingExtraError
 SECONDS_A_DAY = 86_400.0
 
 
-def serve(data: Path, host: str, port: int, expire_after: float, database: str | None) -> None:
+def serve(data: Path, host: str, port: int, expire_after: float, database: str | None, kafka: Path | None) -> None:
     """Serve until Ctrl-C or SIGTERM."""
     try:
         import uvicorn  # noqa: PLC0415  # an extra may be missing
 
         from driftline.serve.app import create_app  # noqa: PLC0415
+        from driftline.serve.kafka.settings import read_kafka_settings  # noqa: PLC0415
         from driftline.serve.settings import ServerSettings  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("driftline"):
@@ -29,6 +30,7 @@ def serve(data: Path, host: str, port: int, expire_after: float, database: str |
         database=database,
         expire_after=expire_after * SECONDS_A_DAY,
         requires_keys=not _is_loopback(host),
+        kafka=None if kafka is None else read_kafka_settings(kafka),
     )
     with _listening(host, port) as listener:
         address, number = listener.getsockname()[:2]

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,10 +13,12 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 import driftline
-from driftline.errors import BusyError, DriftlineError
+from driftline.errors import BusyError, DriftlineError, MissingExtraError
 from driftline.serve.access import AccessControl
 from driftline.serve.bodies import ProblemBody
 from driftline.serve.health_routes import health_routes
+from driftline.serve.kafka.figures import KafkaCollector
+from driftline.serve.kafka.settings import KafkaSettings
 from driftline.serve.key_routes import key_routes
 from driftline.serve.live_routes import live_routes
 from driftline.serve.middleware import BodyLimit, SecurityHeaders
@@ -28,6 +30,9 @@ from driftline.serve.requests import Requests
 from driftline.serve.routes import stream_routes
 from driftline.serve.service import Service
 from driftline.serve.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from driftline.serve.kafka.streams import KafkaStreams
 
 LOG = logging.getLogger(__name__)
 DESCRIPTION = """Predictions now, labels later, and nothing lost.
@@ -42,14 +47,19 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 def create_app(settings: ServerSettings) -> FastAPI:
     """Return the application; it opens the database when it starts."""
+    kafka = None if settings.kafka is None else kafka_streams(settings.kafka)
     service = Service(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service.start()
+        if kafka is not None:
+            kafka.start(service)
         try:
             yield
         finally:
+            if kafka is not None:
+                kafka.close()
             service.close()
 
     app = FastAPI(
@@ -67,7 +77,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     for routes in (stream_routes, model_routes, record_routes):
         app.include_router(routes(service, requests))
     app.include_router(live_routes(service, requests))
-    app.include_router(health_routes(service))
+    app.include_router(health_routes(service, *([] if kafka is None else [KafkaCollector(kafka.figures)])))
     app.include_router(key_routes(service.keys, is_required=settings.requires_keys))
     app.include_router(page_routes())
     app.add_middleware(AccessControl, keys=service.keys, is_required=settings.requires_keys)
@@ -81,6 +91,17 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(BusyError, _on_database_error)
     app.add_exception_handler(Exception, _on_error)
     return app
+
+
+def kafka_streams(settings: KafkaSettings) -> "KafkaStreams":
+    """Return what reads the topics of streams; raise MissingExtraError if the library for Kafka is missing."""
+    try:
+        from driftline.serve.kafka.streams import KafkaStreams  # noqa: PLC0415  # an extra may be missing
+    except ModuleNotFoundError as error:
+        if error.name != "confluent_kafka":
+            raise
+        raise MissingExtraError("Kafka needs confluent-kafka; pip install 'driftline[kafka]'") from error
+    return KafkaStreams(settings)
 
 
 def problem_response(status: int, kind: str, detail: str, **more: Any) -> JSONResponse:

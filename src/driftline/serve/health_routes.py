@@ -13,11 +13,12 @@ from driftline.serve.service import Service
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def health_routes(service: Service) -> APIRouter:
-    """Return the routes."""
+def health_routes(service: Service, *collectors: Collector) -> APIRouter:
+    """Return the routes; the metrics are those of the streams, and of further collectors."""
     router = APIRouter(tags=["health"])
     registry = CollectorRegistry()
-    registry.register(StreamCollector(service))
+    for collector in (StreamCollector(service), *collectors):
+        registry.register(collector)
 
     @router.get("/healthz")
     async def alive() -> dict[str, str]:

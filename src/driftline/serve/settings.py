@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from driftline.errors import ConfigError
+from driftline.serve.kafka.settings import KafkaSettings
 from driftline.utils.validation import real_number, whole_number
 
 MAX_OPEN_ROWS = 100_000
@@ -59,6 +60,8 @@ class ServerSettings:
         Whether every request needs a key, even if there are none; otherwise only if there are any.
     limits : Limits
         The limits.
+    kafka : KafkaSettings or None
+        How Kafka is reached, and the topics of streams; None without Kafka.
     """
 
     data: Path
@@ -67,6 +70,7 @@ class ServerSettings:
     storage_timeout: float = 10.0
     requires_keys: bool = False
     limits: Limits = field(default_factory=Limits)
+    kafka: KafkaSettings | None = None
 
     def __post_init__(self) -> None:
         real_number("expire_after", self.expire_after, above=0.0, below=float("inf"))

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Connection, Executable, bindparam, delete, insert, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from driftline.errors import CheckpointError
@@ -34,6 +34,8 @@ class Changes:
     checkpoints: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
+    others: list[tuple[Executable, list[dict[str, Any]]]] = field(default_factory=list)
+    """Further statements with their rows."""
     deleted: list[int] = field(default_factory=list)
     """Streams that are deleted, after all else."""
 
@@ -56,6 +58,7 @@ class Changes:
             (insert(CHECKPOINTS), self.checkpoints),
             (insert(EVENTS), self.events),
             (SET_STREAMS, self.settings),
+            *self.others,
         ):
             if rows:
                 connection.execute(statement, rows)

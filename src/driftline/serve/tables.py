@@ -107,10 +107,33 @@ WEBHOOKS = Table(
     Column("delivered", Integer, nullable=False),
 )
 """`delivered` is the number of the last event that was delivered, or given up."""
+KAFKA_POSITIONS = Table(
+    "kafka_positions",
+    METADATA,
+    Column("stream", ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True),
+    Column("topic", String(249), primary_key=True),
+    Column("partition", Integer, primary_key=True),
+    Column("read", BigInteger, nullable=False),
+    Column("published", BigInteger, nullable=False),
+)
+"""Offsets before which all messages of a partition were read, and before which all that they led to was published."""
+KAFKA_HELD_LABELS = Table(
+    "kafka_held_labels",
+    METADATA,
+    Column("stream", ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(256), primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("since", Float, nullable=False),
+    Column("topic", String(249), nullable=False),
+    Column("partition", Integer, nullable=False),
+    Column("offset", BigInteger, nullable=False),
+)
+"""Labels that came before their rows."""
 
 MIGRATIONS: tuple[Callable[[Connection], Any], ...] = (
     partial(METADATA.create_all, tables=[VERSION, STREAMS, ROWS, CHECKPOINTS, EVENTS, KEYS, WEBHOOKS]),
     partial(METADATA.create_all, tables=[SERVER]),
+    partial(METADATA.create_all, tables=[KAFKA_POSITIONS, KAFKA_HELD_LABELS]),
 )
 """What leads from each version of the tables to the next; the first creates those of version 1."""
 MIGRATION_LOCK = 0x647269667400

@@ -151,8 +151,17 @@ class Worker:
 
     # Tasks ----------------------------------------------------------------------------------------------
 
-    def ask(self, ids: Sequence[str] | None, rows: Sequence[Row], future: "Future[list[tuple[str, Answer]]]") -> None:
-        """Predict rows; one that was asked about before with the same values gets the same answer."""
+    def ask(
+        self,
+        ids: Sequence[str] | None,
+        rows: Sequence[Row],
+        future: "Future[list[tuple[str, Answer]]]",
+        more: Callable[[list[tuple[str, Answer]]], Changes] | None = None,
+    ) -> None:
+        """Predict rows; one that was asked about before with the same values gets the same answer.
+
+        `more` returns, from the answers, what else is stored in the same transaction.
+        """
         schema, X = self._encode(rows)
         if ids is None:
             ids, known = [secrets.token_hex(8) for _ in X], {}
@@ -172,10 +181,18 @@ class Worker:
         if new:
             said = self._apply(Ask(self._now(), tuple(ids[t] for t in new), X[new]), schema)
             answers |= {ids[t]: row.answer for t, row in zip(new, said, strict=True)}
-        self._answer_when_stored(future, [(row_id, answers[row_id]) for row_id in ids])
+        self._answer_when_stored(future, [(row_id, answers[row_id]) for row_id in ids], more)
 
-    def label(self, labels: Sequence[tuple[str, Any]], future: "Future[list[Outcome]]") -> None:
-        """Learn the labels of rows; whichever cannot be learned are said so, and the others are learned."""
+    def label(
+        self,
+        labels: Sequence[tuple[str, Any]],
+        future: "Future[list[Outcome]]",
+        more: Callable[[list[Outcome]], Changes] | None = None,
+    ) -> None:
+        """Learn the labels of rows; whichever cannot be learned are said so, and the others are learned.
+
+        `more` returns, from the outcomes, what else is stored in the same transaction.
+        """
         known = self._known_rows([row_id for row_id, _ in labels if row_id not in self.state.open_rows])
         chosen: dict[str, Any] = {}
         outcomes = []
@@ -191,7 +208,7 @@ class Worker:
         if chosen:
             self.state.check_labels(list(chosen.values()), self._limits.classes)
             self._apply(Label(self._now(), tuple(chosen), tuple(chosen.values())))
-        self._answer_when_stored(future, outcomes)
+        self._answer_when_stored(future, outcomes, more)
 
     def learn(
         self, ids: Sequence[str] | None, rows: Sequence[Row], labels: Sequence[Any], future: "Future[list[Outcome]]"
@@ -227,6 +244,11 @@ class Worker:
         if ids:
             self._apply(Expire(self._now(), tuple(ids)))
         self._answer_when_stored(future, len(ids))
+
+    def store(self, changes: Changes, future: "Future[None]") -> None:
+        """Store changes that no operation made."""
+        self._changes.add(changes)
+        self._answer_when_stored(future, None)
 
     def pause(self, future: "Future[None]", *, is_paused: bool) -> None:
         """Pause the stream, or resume it."""
@@ -276,7 +298,9 @@ class Worker:
         self._n_rows_since += len(operation.ids)
         return rows
 
-    def _answer_when_stored(self, future: "Future[T]", answer: T) -> None:
+    def _answer_when_stored(self, future: "Future[T]", answer: T, more: Callable[[T], Changes] | None = None) -> None:
+        if more is not None:
+            self._changes.add(more(answer))
         changes, self._changes = self._changes, Changes()
         written = [(each["b_id"], each["labelled"]) for each in changes.labelled]
         written += [(each["b_id"], each["expired"]) for each in changes.expired]
