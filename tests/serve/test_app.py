@@ -1,5 +1,7 @@
 """The HTTP interface."""
 
+import re
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -98,6 +100,40 @@ def test_content_that_cannot_be_used_is_refused_and_changes_nothing(client, stre
     response = client.post(f"{stream}/{path}", content=body, headers={"Content-Type": "application/json"})
     assert detail in problem(response, status)
     assert client.get(stream).json() == before
+
+
+def test_a_body_that_turns_out_too_large_while_it_comes_is_refused(client, stream):
+    parts = iter([b" " * 15_000] * 2)  # without a length in advance
+    refused = client.post(f"{stream}/predict", content=parts, headers={"Content-Type": "application/json"})
+    assert "at most 20000 bytes" in problem(refused, 413)
+    assert refused.json()["type"] == "urn:driftline:too-large"
+
+
+def test_paths_and_methods_that_do_not_exist_are_problems(client):
+    assert problem(client.get("/v2"), 404)
+    refused = client.put("/v1/openapi.json")
+    assert problem(refused, 405)
+    assert "GET" in refused.headers["allow"]
+
+
+def test_all_answers_keep_browsers_from_doing_harm(client, stream, monkeypatch):
+    monkeypatch.setattr("driftline.serve.routes.figures_of", lambda state: 1 / 0)
+    answers = [client.get(path) for path in ("/healthz", "/v2", stream, "/docs", f"{stream}/figures")]
+    assert [answer.status_code for answer in answers] == [200, 404, 200, 200, 500]
+    for answer in answers:
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_documentation_shows_every_call_and_needs_no_other_site(client):
+    text = client.get("/docs").text
+    for path, operations in client.get("/v1/openapi.json").json()["paths"].items():
+        for method in operations:
+            assert f"<h3>{method.upper()} {path}</h3>" in text
+    links = set(re.findall(r"(?:src|href)=\"([^\"]*)", text))
+    assert links - {"/v1/openapi.json"} <= {f"#{name}" for name in re.findall(r" id=\"([^\"]*)", text)}
+    assert "<script" not in text
 
 
 def test_streams_are_listed_paused_limited_and_deleted(client, stream):

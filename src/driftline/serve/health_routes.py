@@ -7,10 +7,15 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from driftline.serve.answer_bodies import HealthAnswer
 from driftline.serve.problems import Problem
 from driftline.serve.service import Service
 
-TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+class MetricsResponse(Response):
+    """Metrics as text."""
+
+    media_type = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def health_routes(service: Service) -> APIRouter:
@@ -19,22 +24,22 @@ def health_routes(service: Service) -> APIRouter:
     registry = CollectorRegistry()
     registry.register(StreamCollector(service))
 
-    @router.get("/healthz")
+    @router.get("/healthz", response_model=HealthAnswer)
     async def alive() -> dict[str, str]:
         """Answer if the process lives."""
         return {"status": "alive"}
 
-    @router.get("/readyz")
+    @router.get("/readyz", response_model=HealthAnswer)
     async def ready() -> dict[str, str]:
         """Answer if the server can work now: if the database takes changes."""
         if service.writer.failing_since is not None:
             raise Problem(503, "storage-unavailable", "the database does not take changes; they wait")
         return {"status": "ready"}
 
-    @router.get("/metrics", response_class=Response)
-    async def metrics() -> Response:
+    @router.get("/metrics", response_class=MetricsResponse)
+    async def metrics() -> MetricsResponse:
         """Return metrics in the format of Prometheus."""
-        return Response(generate_latest(registry), media_type=TEXT)
+        return MetricsResponse(generate_latest(registry))
 
     return router
 
