@@ -20,7 +20,7 @@ from helpers.printed_text import prints
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = DOCS / "reproduction", DOCS / "_build"
-OTHERS = (DOCS / "how-to" / "serve.md",)  # tests/serve/test_page.py runs it, with a server
+OTHERS = (DOCS / "how-to" / "serve.md", DOCS / "how-to" / "serve-tutorial.md")  # tests/serve run them, with a server
 PAGES = sorted(set(DOCS.rglob("*.md")) - set(OTHERS))
 PAGES = [page for page in PAGES if not any(folder in page.parents for folder in GENERATED)]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
