@@ -102,6 +102,24 @@ def test_content_that_cannot_be_used_is_refused_and_changes_nothing(client, stre
     assert client.get(stream).json() == before
 
 
+def test_requests_are_counted_by_route_whatever_callers_send(client, stream):
+    client.post(f"{stream}/predict", json={"rows": [{"amount": 1}]})
+    client.post(f"{stream}/predict", json={})
+    for name in ("x", "y"):
+        client.get(f"/v1/streams/{name}")
+        client.get(f"/{name}")
+        client.request(name, "/healthz")
+    metrics = client.get("/metrics").text
+    predict = 'driftline_requests_total{method="POST",route="/v1/streams/{name}/predict",status='
+    assert f'{predict}"200"}} 1.0' in metrics
+    assert f'{predict}"422"}} 1.0' in metrics
+    assert 'driftline_requests_total{method="GET",route="/v1/streams/{name}",status="404"} 2.0' in metrics
+    assert 'driftline_requests_total{method="GET",route="other",status="404"} 2.0' in metrics
+    assert not re.search(r'="/?[xy]"', metrics)
+    assert 'driftline_request_seconds_count{method="POST",route="/v1/streams/{name}/predict"} 2.0' in metrics
+    assert 'driftline_oldest_open_row_seconds{stream="payments"}' in metrics
+
+
 def test_a_body_that_turns_out_too_large_while_it_comes_is_refused(client, stream):
     parts = iter([b" " * 15_000] * 2)  # without a length in advance
     refused = client.post(f"{stream}/predict", content=parts, headers={"Content-Type": "application/json"})

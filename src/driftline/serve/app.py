@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from prometheus_client import CollectorRegistry
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 
@@ -23,6 +24,7 @@ from driftline.serve.middleware import HEADERS, BodyLimit, SecurityHeaders
 from driftline.serve.model_routes import model_routes
 from driftline.serve.problems import Problem, unavailable
 from driftline.serve.record_routes import record_routes
+from driftline.serve.request_metrics import RequestMetrics
 from driftline.serve.requests import Requests
 from driftline.serve.routes import stream_routes
 from driftline.serve.service import Service
@@ -66,12 +68,14 @@ def create_app(settings: ServerSettings) -> FastAPI:
     requests = app.state.requests = Requests(settings.storage_timeout)
     for routes in (stream_routes, model_routes, record_routes):
         app.include_router(routes(service, requests))
-    app.include_router(health_routes(service))
+    registry = CollectorRegistry()
+    app.include_router(health_routes(service, requests, registry))
     app.include_router(key_routes(service.keys))
     app.include_router(description_page(app))
     app.add_middleware(AccessControl, keys=service.keys, is_required=settings.requires_keys)
     app.add_middleware(BodyLimit, max_bytes=settings.limits.body_bytes)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestMetrics, registry=registry)
     app.add_exception_handler(Problem, _on_problem)
     app.add_exception_handler(RequestValidationError, _on_invalid_body)
     app.add_exception_handler(HTTPException, _on_http_exception)
