@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is no
 
 def test_the_page_about_serving_does_what_it_says(tmp_path):
     port = free_port()
-    process, answers = start_server(tmp_path, port), []
+    process, answers = start_server(tmp_path / "data", port), []
     try:
         text = re.sub(r"(localhost|127\.0\.0\.1):8000", f"127.0.0.1:{port}", PAGE.read_text(encoding="utf-8"))
         names = {}
@@ -35,7 +35,7 @@ def test_the_page_about_serving_does_what_it_says(tmp_path):
                     exec(code, names)
                 assert printed.getvalue() == shown
             elif code.startswith("curl"):
-                done = subprocess.run(["bash", "-ec", code], capture_output=True, text=True, check=True)
+                done = subprocess.run(["bash", "-ec", code], capture_output=True, text=True, check=True, cwd=tmp_path)
                 answers.append(done.stdout)
         assert '"label":"fraud"' in answers[2]
         assert '"learned":1' in answers[3]
@@ -52,7 +52,7 @@ def test_the_page_about_serving_does_what_it_says(tmp_path):
 @pytest.mark.parametrize("n_rows", [1200, pytest.param(3000, marks=pytest.mark.slow)])
 def test_the_tutorial_ends_with_an_alarm(tmp_path, n_rows):
     port = free_port()
-    process, printed = start_server(tmp_path, port), []
+    process, printed = start_server(tmp_path / "data", port), []
     try:
         text = TUTORIAL.read_text(encoding="utf-8").replace("localhost:8000", f"127.0.0.1:{port}")
         feed = f"'{sys.executable}' '{ROOT / 'examples' / 'feed.py'}' --rows {n_rows} --pause 0 --url http://127.0.0.1:{port}"
