@@ -134,6 +134,11 @@ def test_paths_and_methods_that_do_not_exist_are_problems(client):
     assert "GET" in refused.headers["allow"]
 
 
+@pytest.mark.parametrize("number", [0, 2**31, 10**30, "x"])
+def test_numbers_of_webhooks_that_cannot_be_are_refused(client, stream, number):
+    assert "webhook" in problem(client.delete(f"{stream}/webhooks/{number}"), 422)
+
+
 def test_all_answers_keep_browsers_from_doing_harm(client, stream, monkeypatch):
     monkeypatch.setattr("driftline.serve.routes.figures_of", lambda state: 1 / 0)
     answers = [client.get(path) for path in ("/healthz", "/v2", stream, "/docs", f"{stream}/figures")]
