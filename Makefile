@@ -43,7 +43,7 @@ check: .venv/check ## Lint, types, docstrings and import contract.
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py guarantees/alarm.py guarantees/error_interval.py guarantees/error_intervals.py guarantees/guarded.py guarantees/figures.py guarantees/guaranteed_classifier.py adapters/river/guarded.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/result.py evaluation/tuning.py registry.py adapters/river/amrc.py report/analysis.py report/error_figure.py report/page.py report/summary_text.py checks/suite.py)
+	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py guarantees/alarm.py guarantees/error_interval.py guarantees/error_intervals.py guarantees/guarded.py guarantees/figures.py guarantees/guaranteed_classifier.py fleet/fleet.py fleet/predictions.py adapters/river/guarded.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/result.py evaluation/tuning.py registry.py adapters/river/amrc.py report/analysis.py report/error_figure.py report/page.py report/summary_text.py checks/suite.py)
 
 bench: .venv/bench ## Measure speed and memory, as ratios against references in the same run.
 	$(BIN)/python benchmarks/bench.py
@@ -51,6 +51,7 @@ bench: .venv/bench ## Measure speed and memory, as ratios against references in 
 	$(BIN)/python benchmarks/bench_evaluation.py
 	$(BIN)/python benchmarks/bench_baselines.py
 	$(BIN)/python benchmarks/bench_river.py
+	$(BIN)/python benchmarks/bench_fleet.py
 
 docs: .venv/docs ## Build the documentation; a warning or a broken link within it is an error.
 	$(BIN)/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html

@@ -72,7 +72,7 @@ def averaged_quickly(members):
 
 CHANGES = {
     "as it is": lambda plan: plan,
-    "no trees": only(lambda space: not space.has_trees),
+    "no trees": only(lambda space: space.forest is None),
     "no members without λ": with_members(with_widths_only),
     "no slow averages": with_members(averaged_quickly),
     "weights by expected mistakes": lambda plan: replace(plan, counted_share=0.0),

@@ -25,7 +25,7 @@ from provenance import write_results
 NEAR = 0.1
 """A change counts as found if it is reported within this share of the rows."""
 MANY = ("autoregression 0.9", "season of", "weeks of")
-"""Kinds without change whose names begin like this; of the other kinds, a fifth of the streams is made."""
+"""Kinds without change whose names begin like this; of the others of them, a fifth of the streams is made."""
 
 
 def timeline_of(X, y, watch=None):
@@ -92,11 +92,11 @@ def measurements(n_streams, workers):
     few = max(n_streams // 5, 1)
     return {
         **{
-            name: partial(
-                without_change, make, n_streams if name in WITHOUT_CHANGE and name.startswith(MANY) else few, workers
-            )
-            for name, make in (WITHOUT_CHANGE | LEFT_OUT | NOT_SEEN_TO_RETURN).items()
+            name: partial(without_change, make, n_streams if name.startswith(MANY) else few, workers)
+            for name, make in WITHOUT_CHANGE.items()
         },
+        **{name: partial(without_change, make, n_streams, workers) for name, make in LEFT_OUT.items()},
+        **{name: partial(without_change, make, few, workers) for name, make in NOT_SEEN_TO_RETURN.items()},
         **{
             name: partial(with_change, make, 0.2 if "fifth" in name else 0.5, few, workers)
             for name, make in WITH_CHANGE.items()

@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -30,6 +31,19 @@ def pytest_sessionstart():
 def make(request):
     """Return a function that makes an estimator: each kind in turn."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return the browser chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright; pip install playwright")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs the browser chromium")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
 
 
 @pytest.fixture

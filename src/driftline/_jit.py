@@ -155,6 +155,11 @@ def kernel(function: F) -> F:
     return _compiled(function)
 
 
+def unlocked_kernel(function: F) -> F:
+    """Compile a kernel that does not hold Python's global lock, so that several threads can run it at the same time."""
+    return _compiled(function, nogil=True)
+
+
 def _accepts(option: str) -> bool:
     """Return whether numba knows a compiler option; numba itself refuses an unknown one only at the first call."""
     target = getattr(numba.njit(lambda: None), "targetdescr", None)

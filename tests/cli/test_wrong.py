@@ -22,6 +22,10 @@ def _one_value(folder):
     (folder / "one.csv").write_text("x,class\n" + "".join(f"{t},yes\n" for t in range(40)))
 
 
+def _one_row(folder):
+    (folder / "single.csv").write_text("x,class\n1,yes\n")
+
+
 def _numbers_as_labels(folder):
     (folder / "price.csv").write_text("x,price\n" + "".join(f"{t},{t / 3}\n" for t in range(400)))
 
@@ -110,6 +114,7 @@ WRONG = {
     "an unknown label": (None, ("run", "my.csv", "--label", "clas"), 1, "did you mean 'class'?"),
     "a position beyond the columns": (None, ("run", "my.csv", "--label", "9"), 1, "there are 5 columns"),
     "a label with one value": (_one_value, ("run", "one.csv", *LABEL), 1, "always 'yes' (40 rows)"),
+    "a file of one row": (_one_row, ("run", "single.csv", *LABEL), 1, "always 'yes' (1 row)"),
     "numbers as labels": (_numbers_as_labels, ("run", "price.csv", "--label", "price"), 1, "400 different values"),
     "a label that is missing": (_missing_label, ("run", "gap.csv", *FAST), 1, "line 3"),
     # columns

@@ -93,7 +93,7 @@ def test_late_labels_calibrate_the_probabilities_of_their_time(rows):
     model = costly().partial_fit(X[:200], y[:200])
     twin = copy.deepcopy(model._learner.cost_rule)
     model.observe(X[200:220], ids=range(20))
-    h = np.array([row.probabilities for row in model._learner._pending._rows.values()])
+    h = np.array([row.probabilities for row in model._learner.pending._rows.values()])
     model.partial_fit(X[220:300], y[220:300])
     twin.choose_then_learn(_asked_before(rows, model), np.searchsorted(model.classes_, y[220:300]))
     model.partial_fit(X[200:220], y[200:220], ids=range(20))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from driftline import AMRC, CheckpointError
 from driftline.core import checkpoint
 from driftline.ensemble.forest import Forest, max_leaves, n_stored_rows
+from driftline.ensemble.plan import ForestPlan
 from driftline.kernels.forest import n_tried_columns
 from driftline.kernels.trees import LEAF
 from helpers.model_files import read_model_file, write_model_file
@@ -26,7 +27,7 @@ def stream(seed=0, n=400, p=3, c=2):
 
 
 def new_forest(p=3, c=2, seed=0):
-    forest = Forest(p, [seed])
+    forest = Forest(ForestPlan(), p, [seed])
     forest.add_classes(c)
     return forest
 
@@ -143,9 +144,9 @@ def test_classes_that_join_one_by_one_give_the_arrays_of_classes_that_join_at_on
 
 @pytest.mark.parametrize("c", [0, 1, 16, 17, 64, 65, 300, 5000, 70_000])
 def test_memory_for_leaves_is_limited_for_any_number_of_classes(c):
-    assert max_leaves(c) * c <= max(65_536, c)
-    assert 1 <= max_leaves(c) <= 4096
-    assert max_leaves(c) * 4 * (c + 1) > 65_536 or max_leaves(c) == 4096 or c > 16_000
+    assert max_leaves(ForestPlan(), c) * c <= max(65_536, c)
+    assert 1 <= max_leaves(ForestPlan(), c) <= 4096
+    assert max_leaves(ForestPlan(), c) * 4 * (c + 1) > 65_536 or max_leaves(ForestPlan(), c) == 4096 or c > 16_000
 
 
 def test_columns_join_in_mid_stream():
@@ -169,9 +170,9 @@ def test_a_store_with_more_columns_keeps_the_last_rows_in_order():
     X, y = stream(n=n, p=p)
     forest = new_forest(p=p)
     learn(forest, X, y, pace=1e-6)
-    assert len(forest._store.labels) == n_stored_rows(p) == 40_000
+    assert len(forest._store.labels) == n_stored_rows(ForestPlan(), p) == 40_000
     forest.add_columns(8)
-    kept = n_stored_rows(p + 8)
+    kept = n_stored_rows(ForestPlan(), p + 8)
     assert kept < 40_000
     places = np.arange(n - kept, n) % kept
     assert np.array_equal(forest._store.labels[places], y[n - kept :])

@@ -144,7 +144,7 @@ def test_waiting_rows_are_saved_and_loaded(rows, tmp_path):
     for each in (loaded, model):
         each.partial_fit(X[105:120], y[105:120])
     assert_same(loaded, model)
-    assert len(loaded._learner._pending) == 0
+    assert len(loaded._learner.pending) == 0
 
 
 def test_a_class_that_joins_while_rows_wait_was_expected_by_nobody(rows):
@@ -152,7 +152,7 @@ def test_a_class_that_joins_while_rows_wait_was_expected_by_nobody(rows):
     model = AMRC(features="linear").partial_fit(X[:50], y[:50])
     model.observe(X[50:60])
     model.partial_fit(X[60:61], [7])
-    waiting = model._learner._pending.state()
+    waiting = model._learner.pending.state()
     for name in ("member_probabilities", "scheme_probabilities", "probabilities"):
         assert waiting[name].shape[-1] == 3
         assert not waiting[name][..., 2].any()

@@ -259,7 +259,7 @@ def test_exact_values_are_found_before_rounded_ones(rows):
     X, y = rows
     model = begun(rows).observe(X[50:51].astype(np.float32)).observe(X[50:51])
     model.partial_fit(X[50:51], y[50:51])
-    assert np.array_equal(model._learner._pending.state()["x"], X[50:51].astype(np.float32))
+    assert np.array_equal(model._learner.pending.state()["x"], X[50:51].astype(np.float32))
     other = np.nextafter(X[50:51], 10.0)
     assert model.observe(other).partial_fit(X[50:51], y[50:51]).n_waiting_ == 1  # the row in single precision
     assert model.partial_fit(X[50:51], y[50:51]).n_waiting_ == 1  # two different rows in double precision
@@ -332,12 +332,12 @@ def test_rows_observed_before_any_class_is_known_count_as_certain_mistakes_and_c
 def test_classes_and_columns_are_added_without_a_copy_of_the_rows_that_wait(rows):
     X, y = rows
     model = begun(rows).observe(X[50:60], ids=range(10)).observe(X[60:70])
-    kept = list(model._learner._pending._rows.values())
+    kept = list(model._learner.pending._rows.values())
     model.partial_fit(X[70:71], [7]).add_columns(1)
     wider = np.column_stack([X, np.full(400, np.nan)])
     model.observe(wider[80:90])
-    assert all(a is b for a, b in zip(kept, model._learner._pending._rows.values(), strict=False))
-    state = model._learner._pending.state()
+    assert all(a is b for a, b in zip(kept, model._learner.pending._rows.values(), strict=False))
+    state = model._learner.pending.state()
     assert {name: array.shape for name, array in state.items() if name not in ("ids", "times", "ages")} == {
         "x": (30, 3),
         "z": (30, 3),

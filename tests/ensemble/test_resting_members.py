@@ -10,8 +10,9 @@ from driftline import AMRC
 from driftline.core.features import LinearFourierMap
 from driftline.ensemble import estimator
 from driftline.ensemble import space as space_module
+from driftline.ensemble.forest import Forest
 from driftline.ensemble.learner import LABELS_PER_REVIEW
-from driftline.ensemble.plan import MemberPlan, SpacePlan, default_plan
+from driftline.ensemble.plan import ForestPlan, MemberPlan, SpacePlan, default_plan
 from driftline.ensemble.space import Space
 from driftline.ensemble.tree_space import TreeSpace
 from helpers.quick_models import assert_same
@@ -149,10 +150,10 @@ def test_a_model_saved_between_reviews_goes_on(tmp_path, n):
 
 def test_trees_are_grown_less_often_while_all_their_members_rest():
     X, y = rule_stream(400)
-    plan = SpacePlan("trees", (MemberPlan(0.01, 0.1), MemberPlan(0.001, 0.1)), has_trees=True)
+    plan = SpacePlan("trees", (MemberPlan(0.01, 0.1), MemberPlan(0.001, 0.1)), forest=ForestPlan())
     n_grown = []
     for weights in ([0.5, 0.5], [0.5, 0.0], [0.0, 0.0]):
-        space = TreeSpace(plan, 6, [0])
+        space = TreeSpace(plan, Forest(ForestPlan(), 6, [0]), [0])
         space.add_classes(2)
         reviewed(space, *weights)
         learn_in_tree_space(space, X, y)

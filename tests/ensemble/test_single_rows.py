@@ -32,7 +32,7 @@ def learn_space_by_space(learner, X, labels, elapsed, features, *_):
     """Do what the kernel does to spaces and column filters, each with a kernel of its own."""
     members = []
     for space in learner.spaces:
-        if space.plan.has_trees:
+        if space.plan.forest is not None:
             Psi = learn_in_tree_space(space, X, labels)
         else:
             n_entries = len(X) * space._store.rows.shape[1]

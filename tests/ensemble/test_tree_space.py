@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from driftline import AMRC
-from driftline.ensemble.plan import MemberPlan, SpacePlan
+from driftline.ensemble.forest import Forest
+from driftline.ensemble.plan import ForestPlan, MemberPlan, SpacePlan
 from driftline.ensemble.tree_space import TreeSpace
 from helpers.quick_models import assert_same
 from helpers.spaces import learn_in_space, learn_in_tree_space
@@ -17,8 +18,8 @@ QUICK = {"n_components": 6}
 
 
 def tree_space(c=2, p=3):
-    plan = SpacePlan("trees", (MemberPlan(0.01, 0.1), MemberPlan(0.001, 0.1, average_gain=0.05)), has_trees=True)
-    space = TreeSpace(plan, p, [0])
+    plan = SpacePlan("trees", (MemberPlan(0.01, 0.1), MemberPlan(0.001, 0.1, average_gain=0.05)), forest=ForestPlan())
+    space = TreeSpace(plan, Forest(ForestPlan(), p, [0]), [0])
     space.add_classes(c)
     return space
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftline.evaluation import evaluate
+from driftline.evaluation import compare, evaluate
 from driftline.evaluation.logistic_baseline import MAX_WEIGHTS, LogisticBaseline
+from driftline.evaluation.significance import student_test
 from driftline.evaluation.summary_table import label_hint
 from driftline.evaluation.verdict import LossBatches
 from driftline.kernels.logistic import LARGEST_DEVIATION, STEP, predict_then_learn
@@ -234,3 +235,29 @@ def test_noise_gives_a_verdict_seldom():
         summary = evaluate(create("no-change"), stream, progress=False).summary
         wrong += any(verdict.result != "about the same" for verdict in summary.verdict)
     assert wrong <= 3  # 5 % of the streams are expected
+
+
+@given(st.lists(st.floats(-1, 1), min_size=10, max_size=40))
+def test_a_difference_of_shares_has_limits_that_shares_can_have(differences):
+    lengths = np.full(len(differences), 50)
+    by_batch = np.array(differences)
+    free, within = (student_test(by_batch.mean(), by_batch, lengths, 3, largest) for largest in (math.inf, 1.0))
+    assert -1 <= within.low <= by_batch.mean() <= within.high <= 1
+    assert (within.low <= 0 <= within.high) == (free.low <= 0 <= free.high)
+    assert within.p == free.p
+
+
+def test_a_lead_that_ends_halfway_has_limits_within_100_points():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=2000)
+    X = np.where(np.arange(2000) < 1000, y, rng.integers(2, size=2000))[:, np.newaxis] + 0.1 * rng.normal(
+        size=(2000, 1)
+    )
+    run = evaluate(create("dwm"), ArrayStream(X, y), progress=False)
+    majority = run.summary.verdict[0]
+    assert majority.result == "about the same"
+    assert -1.0 <= majority.low <= majority.difference <= majority.high <= 1.0
+    assert "from too few stretches of rows to be sure" in verdict_sentences(run.summary, "dwm")[0]
+    other = evaluate(create("majority"), ArrayStream(X, y), progress=False)
+    _, behind = compare({"dwm": run.timeline, "majority": other.timeline})
+    assert -1.0 <= behind.low <= behind.behind <= behind.high <= 1.0

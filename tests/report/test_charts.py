@@ -1,6 +1,7 @@
 """Charts show the sums that the timeline of an evaluation holds."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,31 +99,48 @@ def test_the_drift_heat_map_shows_shifts_in_standard_deviations():
 
 def test_cells_of_few_values_are_blank():
     one = entry(1200, labels=("usual",) * 10 + ("rare",))
-    drift = mean_shifts(one.timeline)
-    rows = one.timeline.class_counts(drift.windows)
+    lines = mean_shifts(one.timeline)
     place = {str(label): k for k, label in enumerate(one.timeline.classes)}
-    is_few = np.array([rows[:, place[label]] < 8 for _, label in drift.names])
-    assert (is_few & (np.array([rows[:, place[label]] for _, label in drift.names]) > 0)).any()
-    assert np.array_equal(np.isnan(drift.shifts), is_few)
-    starts = np.cumsum([0, *(window.n_rows for window in drift.windows[:-1])])
-    traces = drift_chart(drift).data
+    rows = [one.timeline.class_counts(line.windows)[:, place[line.label]] for line in lines]
+    assert any(((line_rows > 0) & (line_rows < 8)).any() for line_rows in rows)
+    assert all(np.array_equal(np.isnan(line.shifts), each < 8) for line, each in zip(lines, rows, strict=True))
+    traces = drift_chart(lines).data
     shown = {cell for trace in traces for cell in zip(trace["y"], trace["base"], strict=True)}
-    assert shown == {(k, starts[t]) for k, t in np.argwhere(~is_few)}
+    starts = [np.cumsum([0, *(window.n_rows for window in line.windows[:-1])]) for line in lines]
+    assert shown == {
+        (k, starts[k][t]) for k, line in enumerate(lines) for t in np.flatnonzero(np.isfinite(line.shifts))
+    }
     assert all(len(trace["customdata"]) == len(trace["marker"]["color"]) == len(trace["y"]) for trace in traces)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 40])
 def test_windows_of_the_heat_map_are_long_enough_for_the_classes(n_classes):
-    drift = mean_shifts(entry(3000, labels=tuple(range(n_classes))).timeline)
-    assert np.isfinite(drift.shifts).mean() >= 0.5
-    assert 8 >= len(drift.windows) > 1 if n_classes == 40 else len(drift.windows) > 8
+    for line in mean_shifts(entry(3000, labels=tuple(range(n_classes))).timeline):
+        assert np.isfinite(line.shifts).mean() >= 0.5
+        assert 8 >= len(line.windows) > 1 if n_classes == 40 else len(line.windows) > 8
+
+
+def test_each_line_of_the_heat_map_has_cells_that_its_class_can_fill():
+    lines = mean_shifts(entry(6000, labels=("ok",) * 39 + ("fraud",)).timeline)
+    assert {line.label for line in lines} == {"ok", "fraud"}
+    assert all(np.isfinite(line.shifts).mean() >= 0.5 for line in lines)
+    n_windows = {line.label: len(line.windows) for line in lines}
+    assert n_windows["fraud"] < n_windows["ok"]
+
+
+def test_the_heat_map_has_its_scale_also_if_the_first_line_has_no_cells():
+    lines = mean_shifts(entry(4000, change_at=2000).timeline)
+    lines[0] = replace(lines[0], shifts=np.full(len(lines[0].shifts), np.nan))
+    traces = drift_chart(lines).data
+    assert [trace["marker"]["showscale"] for trace in traces] == [True] + [False] * (len(traces) - 1)
+    assert 0 not in np.concatenate([trace["y"] for trace in traces])
 
 
 def test_the_drift_section_says_if_there_are_too_many_columns(monkeypatch):
     monkeypatch.setattr(timeline_module, "MAX_COLUMN_SUMS", 1)
     one = entry()
     assert not one.timeline.has_columns
-    assert mean_shifts(one.timeline) is None
+    assert mean_shifts(one.timeline) == []
     (drift,) = [section for section in report_sections(analyse([one])) if section.name == "drift"]
     assert "too many columns" in drift.caption
 

@@ -47,6 +47,16 @@ def test_changes_are_marked_at_their_rows():
     assert [note["text"] for note in layout["annotations"]] == ["1"]
 
 
+def test_no_bound_is_drawn_beside_labels_that_were_chosen_by_cost():
+    costly = error_section(entry(4000, has_costs=True))
+    assert set(series(costly.chart)) == {"error"}
+    assert costly.title == "Error over time"
+    assert "no bound applies to them" in costly.details
+    (mistakes,) = [each for each in report_sections(analyse([entry(4000, has_costs=True)])) if each.name == "mistakes"]
+    assert set(series(mistakes.chart)) == {"mistakes"}
+    assert "no bound applies to them" in mistakes.details
+
+
 # Limits -----------------------------------------------------------------------------------------------
 
 

@@ -202,7 +202,7 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeyp
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_has_enough_contrast(theme):
-    style = (files("driftline.report") / "templates" / "page.css").read_text(encoding="utf-8")
+    style = (files("driftline.report") / "templates" / "look.css").read_text(encoding="utf-8")
     colours = dict(
         re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]{6});", re.findall(r":root.*?\{(.*?)\}", style, re.DOTALL)[theme])
     )

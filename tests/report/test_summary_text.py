@@ -216,6 +216,13 @@ def test_changes_are_named_with_the_largest_shift():
         "largest was after row 8,064, when the median of visibility in class 0 went from 10.1 to 15.9."
     )
     assert sentences_of([SHARE])[3].endswith("when the share of class spam went from 0.8% to 85.5%.")
+    dead = Shift(ShiftKind.MISSING, "wind", None, 0.0, 0.9, 9.0)
+    other_class = Shift(ShiftKind.LOCATION, "visibility", 1, 10.0952, 14.0, 12.0)
+    both = replace(VISIBILITY, shifts=(*VISIBILITY.shifts, other_class, dead))
+    assert sentences_of([both])[3] == (
+        "The stream changed after row 8,064, when the median of visibility in class 0 went from 10.1 to 15.9 and the "
+        "share of missing values of wind went from 0.0% to 90.0%."
+    )
     many = [replace(SHARE, row=k) for k in range(900, 905)]
     assert sentences_of(many)[3].startswith(
         "The strongest changes in the stream came after rows 900, 901, 902, 903 and 904, "

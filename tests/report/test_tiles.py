@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from driftline.evaluation import Verdict
 from driftline.evaluation.class_figures import ClassFigures
 from driftline.guarantees import Alarm, AlarmKind
 from driftline.report.analysis import analyse
@@ -13,13 +16,34 @@ def tiles(*entries):
     return {tile.name: (tile.value, tile.note) for tile in report_tiles(analyse(entries))}
 
 
-def test_the_baseline_is_the_better_of_two_rules_that_ignore_the_features():
+def verdict(baseline, value, result, measure="error"):
+    return Verdict(baseline, measure, value, 0.0, -0.1, 0.1, result)
+
+
+def test_the_verdict_counts_the_baselines_that_are_beaten():
+    compared = (
+        verdict("majority_so_far", 0.3, "better"),
+        verdict("last_label", 0.25, "better"),
+        verdict("logistic_regression", 0.2, "about the same"),
+    )
     first = entry(900)
-    summary = replace(first.summary, majority_error=0.3, no_change_error=0.2)
-    said = tiles(replace(first, summary=summary))
-    assert said["Baseline"] == ("20.0%", "error of repeating the previous label")
-    said = tiles(replace(first, summary=replace(summary, no_change_error=None)))
-    assert said["Baseline"] == ("30.0%", "error of always the most frequent class")
+    said = tiles(replace(first, summary=replace(first.summary, verdict=compared)))
+    assert said["Verdict"] == ("2 of 3", "baselines beaten; the best, a logistic regression, is wrong in 20.0%")
+
+
+@pytest.mark.parametrize(
+    ("results", "note"),
+    [
+        (("worse", "worse", "worse"), "than doing nothing: the last label, costs 0.25 a row"),
+        (("worse", "better", "worse"), "than doing nothing: the cheapest label, costs 0.3 a row"),
+        (("better", "better", "worse"), "than a logistic regression, costs 0.2 a row"),
+    ],
+)
+def test_the_verdict_names_the_baseline_that_wins(results, note):
+    named = zip(("cheapest_label", "last_label", "logistic_regression"), (0.3, 0.25, 0.2), results, strict=True)
+    first = entry(900, has_costs=True)
+    summary = replace(first.summary, verdict=tuple(verdict(*each, "cost") for each in named))
+    assert tiles(replace(first, summary=summary))["Verdict"] == ("worse", note)
 
 
 def test_the_error_has_its_limits_if_there_are_any():
@@ -31,7 +55,7 @@ def test_the_error_has_its_limits_if_there_are_any():
 
 
 def test_a_classifier_without_guarantees_has_no_tiles_about_answers_and_alarms():
-    assert set(tiles(entry(900))) == {"Error", "Baseline", "Changes"}
+    assert set(tiles(entry(900))) == {"Error", "Changes"}
 
 
 def test_changes_and_alarms_are_counted_and_placed():

@@ -34,7 +34,7 @@ from driftline.evaluation.summary_table import summary_table
 from driftline.guarantees import Guarantees
 from driftline.registry import describe
 from driftline.report import ReportEntry, summary_sentences, to_html
-from driftline.report.formatting import format_change
+from driftline.report.formatting import format_change, format_count
 from driftline.streams import FileStream, Stream
 from driftline.streams.files import numeric_layout
 from driftline.utils.versions import versions
@@ -163,8 +163,8 @@ def check_classes(entry: ReportEntry, label: str | None) -> None:
     if entry.finished and entry.summary.n_classes == 1:
         which = "" if label is None else f" {label!r}"
         raise DataError(
-            f"the label{which} is always {entry.timeline.classes[0]!r} ({entry.summary.n_rows:,} rows); a classifier "
-            "needs two or more: choose another --label, or more rows"
+            f"the label{which} is always {entry.timeline.classes[0]!r} ({format_count(entry.summary.n_rows, 'row')}); "
+            "a classifier needs two or more: choose another --label, or more rows"
         )
 
 

@@ -186,6 +186,11 @@ class LinearFourierMap:
         self._n_first_columns = n_columns
 
     @property
+    def directions(self) -> Matrix:
+        """The random directions, one in each row."""
+        return self._directions
+
+    @property
     def n_columns(self) -> int:
         """Number of columns."""
         return self._directions.shape[1]

@@ -10,7 +10,7 @@ from driftline.core.columns import RunningColumns
 from driftline.core.costs import Costs
 from driftline.core.features import LinearFourierMap, count_features, is_feature_map
 from driftline.ensemble.filters import ColumnFilters
-from driftline.ensemble.forest import n_bytes_of_forest
+from driftline.ensemble.forest import Forest, n_bytes_of_forest
 from driftline.ensemble.label_members import N_PENDING, LabelMembers, n_bytes_of_labels
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
@@ -29,8 +29,9 @@ def assemble_ensemble(parameters: Mapping[str, Any], plan: EnsemblePlan, n_colum
     spaces: list[Space] = []
     linear = LinearFourierMap(scale=0.0, n_components=0, seed=[seed])  # for all spaces with linear features
     for i, space_plan in enumerate(plan.spaces):
-        if space_plan.has_trees:
-            spaces.append(TreeSpace(space_plan, n_columns, [seed, i]))
+        if space_plan.forest is not None:
+            forest = Forest(space_plan.forest, n_columns, [seed, i])
+            spaces.append(TreeSpace(space_plan, forest, [seed, i]))
             continue
         is_linear = space_plan.scale == 0.0 and not is_feature_map(parameters["features"])
         features: Any = linear if is_linear else _features(parameters, space_plan, [seed, i])
@@ -66,11 +67,11 @@ def n_bytes_of_ensemble(
     """Return about how much memory a learner takes: its stores, the weights of its members, filters and directions."""
     total = n_bytes_of_labels(n_classes) if label_memory else 0
     for space in plan.spaces:
-        n_directions = n_components if space.scale > 0.0 else 0
-        n_features = 1 + (2 * n_classes if space.has_trees else n_columns + 2 * n_directions)
+        n_directions = space.n_directions(n_components)
+        n_features = 1 + (2 * n_classes if space.forest is not None else n_columns + 2 * n_directions)
         n_rows = max(member.reach for member in space.members)
         per_class = 16 * len(space.members) + (250 if space.orders else 0)
-        total += n_bytes_of_forest(n_columns, n_classes) if space.has_trees else 0
+        total += 0 if space.forest is None else n_bytes_of_forest(space.forest, n_columns, n_classes)
         total += n_features * (4 * n_rows + per_class * n_classes) + 8 * n_directions * n_columns + 8 * n_classes**2
     return total
 
@@ -78,4 +79,4 @@ def n_bytes_of_ensemble(
 def _features(parameters: Mapping[str, Any], plan: SpacePlan, seed: list[int]) -> Any:
     if is_feature_map(parameters["features"]):
         return copy.deepcopy(parameters["features"])
-    return LinearFourierMap(scale=plan.scale, n_components=parameters["n_components"], seed=seed)
+    return LinearFourierMap(scale=plan.scale, n_components=plan.n_directions(parameters["n_components"]), seed=seed)

@@ -8,42 +8,40 @@ import numpy as np
 
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, nested_schema, whole_numbers
 from driftline.core.state import copy_with, state_of
+from driftline.ensemble.plan import ForestPlan
 from driftline.errors import CheckpointError
 from driftline.kernels.forest import MAX_TREE_VALUE, RECENT_ROWS, ForestStore, forest_features
 from driftline.kernels.trees import LEAF, GrowthWorkspace, Trees, new_trees
 from driftline.types import Matrix, Singles, State
 
-N_RECENT_TREES, N_LONG_TREES = 16, 30
-"""Number of trees of each forest."""
-MAX_ROWS, MIN_ROWS, MAX_VALUES = 50_000, 500, 1_000_000
-"""Largest and smallest number of stored rows; as many as have this number of values."""
-MAX_LEAVES, MAX_LEAF_COUNTS = 4096, 65_536
-"""Largest number of leaves of a tree, and of the counts of classes in them."""
+MIN_ROWS, MAX_VALUES = 500, 1_000_000
+"""A forest stores no more than this number of values, but so many rows if its plan allows it."""
+MAX_LEAF_COUNTS = 65_536
+"""Largest number of counts of classes in the leaves of a tree."""
 LARGEST_CREDIT = 1e12
 """No credit for comparisons, or debt, is as large."""
 
 
-def n_stored_rows(n_columns: int) -> int:
+def n_stored_rows(plan: ForestPlan, n_columns: int) -> int:
     """Return the number of rows that a forest stores."""
-    return max(min(MAX_ROWS, MAX_VALUES // n_columns), MIN_ROWS)
+    return min(plan.max_rows, max(MAX_VALUES // n_columns, MIN_ROWS))
 
 
-def max_leaves(n_classes: int) -> int:
+def max_leaves(plan: ForestPlan, n_classes: int) -> int:
     """Return the largest number of leaves of a tree: fewer for many classes, so that memory is limited.
 
     It changes at few numbers of classes only, because the trees are dropped when it changes.
     """
-    leaves = MAX_LEAVES
+    leaves = plan.max_leaves
     while leaves > 2 and leaves * n_classes > MAX_LEAF_COUNTS:
         leaves //= 4
     return leaves
 
 
-def n_bytes_of_forest(n_columns: int, n_classes: int) -> int:
+def n_bytes_of_forest(plan: ForestPlan, n_columns: int, n_classes: int) -> int:
     """Return how much memory the rows and the trees of a forest take."""
-    leaves = max_leaves(n_classes)
-    per_tree = leaves * (24 + 4 * n_classes)
-    return n_stored_rows(n_columns) * (16 + 4 * n_columns) + (N_RECENT_TREES + N_LONG_TREES) * per_tree
+    per_tree = max_leaves(plan, n_classes) * (24 + 4 * n_classes)
+    return n_stored_rows(plan, n_columns) * (16 + 4 * n_columns) + (plan.n_recent_trees + plan.n_long_trees) * per_tree
 
 
 class Forest:
@@ -54,14 +52,17 @@ class Forest:
 
     Parameters
     ----------
+    plan : ForestPlan
+        Their plan.
     n_columns : int
         Number of columns.
     seed : list of int
         Seed of the random splits.
     """
 
-    def __init__(self, n_columns: int, seed: list[int]) -> None:
-        n = n_stored_rows(n_columns)
+    def __init__(self, plan: ForestPlan, n_columns: int, seed: list[int]) -> None:
+        self._plan = plan
+        n = n_stored_rows(plan, n_columns)
         self._origin = np.full(n_columns, np.nan)
         self._store = ForestStore(
             rows=np.zeros((n, n_columns), np.float32),
@@ -72,8 +73,8 @@ class Forest:
             recent_lead=np.zeros(1),
             n_cuts=np.zeros(1, np.int64),
         )
-        self._recent, self._long = _new_forests(0)
-        self._workspace = _new_workspace(self._store, 0)
+        self._recent, self._long = _new_forests(plan, 0)
+        self._workspace = _new_workspace(plan, self._store, 0)
 
     @property
     def n_features(self) -> int:
@@ -115,21 +116,21 @@ class Forest:
     def add_classes(self, n: int) -> None:
         """Add n classes, at the next positions; trees that take too much memory with them are dropped."""
         c = self.n_classes + n
-        recent, long = _new_forests(c)
+        recent, long = _new_forests(self._plan, c)
         if long.counts.shape[1] == self._long.counts.shape[1]:
             recent, long = (_with_classes(trees, n) for trees in (self._recent, self._long))
         self._recent, self._long = recent, long
-        self._workspace = _new_workspace(self._store, c)
+        self._workspace = _new_workspace(self._plan, self._store, c)
 
     def add_columns(self, n: int) -> None:
         """Add n columns, whose values are missing in the rows so far."""
         grown = (0, n)
         self._origin = np.pad(self._origin, grown, constant_values=np.nan)
-        size = n_stored_rows(self.n_columns)
+        size = n_stored_rows(self._plan, self.n_columns)
         rows = np.pad(self._store.rows, ((0, 0), grown))
         rows[: int(self._store.n_seen[0]), -n:] = np.nan
         self._store = _with_size(self._store._replace(rows=rows), size)
-        self._workspace = _new_workspace(self._store, self.n_classes)
+        self._workspace = _new_workspace(self._plan, self._store, self.n_classes)
 
     def features(self, X: Matrix) -> Singles:
         """Return the features of raw rows; changes nothing."""
@@ -171,20 +172,22 @@ class Forest:
         self._recent, self._long = Trees(**part("recent")), Trees(**part("long"))
         for trees in (self._recent, self._long):
             _check_links(trees)
-        self._workspace = _new_workspace(self._store, self.n_classes)
+        self._workspace = _new_workspace(self._plan, self._store, self.n_classes)
 
 
 def no_forest() -> tuple[Any, ...]:
     """Return the arrays of a forest where there is none: each is empty."""
-    forest = Forest(1, [0])
+    forest = Forest(ForestPlan(), 1, [0])
     return tuple(np.zeros((0,) * array.ndim, array.dtype) for array in forest.arrays)
 
 
-def _new_forests(c: int) -> tuple[Trees, Trees]:
+def _new_forests(plan: ForestPlan, c: int) -> tuple[Trees, Trees]:
     """Return two forests without trees, for c classes."""
-    leaves = max_leaves(c)
-    recent = min(leaves, RECENT_ROWS)
-    return new_trees(N_RECENT_TREES, 2 * recent - 1, recent, c), new_trees(N_LONG_TREES, 2 * leaves - 1, leaves, c)
+    long = max_leaves(plan, c)
+    recent = min(long, RECENT_ROWS)
+    sizes = (plan.n_recent_trees, recent), (plan.n_long_trees, long)
+    recent_trees, long_trees = (new_trees(n_trees, 2 * leaves - 1, leaves, c) for n_trees, leaves in sizes)
+    return recent_trees, long_trees
 
 
 def _with_classes(trees: Trees, n: int) -> Trees:
@@ -216,11 +219,11 @@ def _with_size(store: ForestStore, n: int) -> ForestStore:
     return store._replace(rows=rows, labels=labels)
 
 
-def _new_workspace(store: ForestStore, c: int) -> GrowthWorkspace:
+def _new_workspace(plan: ForestPlan, store: ForestStore, c: int) -> GrowthWorkspace:
     n, p = store.rows.shape
     return GrowthWorkspace(
         rows=np.zeros(n, np.int64),
-        bounds=np.zeros((2, 2 * max_leaves(c) - 1), np.int64),
+        bounds=np.zeros((2, 2 * max_leaves(plan, c) - 1), np.int64),
         columns=np.arange(p),
         totals=np.zeros(c),
         first=np.zeros(c),

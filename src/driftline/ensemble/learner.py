@@ -77,7 +77,7 @@ class EnsembleLearner:
         cost_rule: CostRule | None = None,
         row_weights: RowWeights | None = None,
     ) -> None:
-        self._plan = plan
+        self.plan = plan
         self._columns = columns
         self.labels = labels
         self.cost_rule = cost_rule
@@ -91,7 +91,7 @@ class EnsembleLearner:
         self._scheme_weights = np.tile(self.weights, (2, 1))
         self._scheme_shares = np.full(2, 0.5)
         self.n_classes = 0
-        self._pending = pending
+        self.pending = pending
         self.tracker = tracker
         self._has_custom_features = any(space.has_custom_features for space in spaces)
         self._packed: tuple[EnsembleLearner, Packed] | None = None
@@ -105,27 +105,32 @@ class EnsembleLearner:
         return self.mistake_bound.n_steps
 
     @property
+    def standardises(self) -> bool:
+        """Whether columns are standardised."""
+        return self._columns._standardises
+
+    @property
     def n_missing(self) -> int:
         """Number of missing values replaced."""
         return self._columns.n_missing
 
     def is_waiting(self, row_id: Any) -> bool:
         """Return whether an observed row with this id waits for its label."""
-        return self._pending.is_waiting(row_id)
+        return self.pending.is_waiting(row_id)
 
     @property
     def n_waiting(self) -> int:
         """Number of rows that were observed and have no label yet."""
-        return len(self._pending)
+        return len(self.pending)
 
     def give_up(self, ids: list[Any] | None) -> None:
         """Remove the pending rows with these ids, or all; other ids are ignored."""
-        self._pending.give_up(ids)
+        self.pending.give_up(ids)
 
     @property
     def n_expired(self) -> int:
         """Number of rows that were observed and given up, because their labels did not arrive."""
-        return self._pending.n_expired
+        return self.pending.n_expired
 
     @property
     def member_bounds(self) -> Vector:
@@ -187,7 +192,7 @@ class EnsembleLearner:
         """Add n classes, at the next positions."""
         self._packed = None
         self.n_classes += n
-        self._pending.add_classes(n)
+        self.pending.add_classes(n)
         self.tracker.add_classes(n)
         self.column_filters.add_classes(n)
         if self.labels is not None:
@@ -213,7 +218,7 @@ class EnsembleLearner:
             space.check_can_grow()
         self._asked = self._packed = None
         self._columns.add_columns(n)
-        self._pending.add_columns(n)
+        self.pending.add_columns(n)
         self.column_filters.add_columns(n)
         for space in self.spaces:
             space.add_columns(n)
@@ -283,7 +288,7 @@ class EnsembleLearner:
         if weights is not None and self.row_weights is None:
             self.row_weights = RowWeights(None, self.n_steps)
             self.row_weights.add_classes(self.n_classes)
-        if not self._plan.rests_members:
+        if not self.plan.rests_members:
             return self._learn_batch(X, labels, elapsed, ids, times, weights)
         parts, start = [], 0
         while start < len(X):
@@ -322,7 +327,7 @@ class EnsembleLearner:
             self.row_weights = counted
             return self._learn_in_one_call(X, labels, elapsed)
         times = np.full(len(X), np.nan) if times is None else times
-        matches = self._pending.match(X, ids, times)
+        matches = self.pending.match(X, ids, times)
         X = matches.observed_values(X)
         if is_new:
             return self._learn_new_class(X, labels, elapsed, matches, times, weights)
@@ -342,12 +347,12 @@ class EnsembleLearner:
     @property
     def _can_learn_in_one_call(self) -> bool:
         """The same for a row that counts as one row."""
-        return not self._has_custom_features and self.labels is None and not len(self._pending)
+        return not self._has_custom_features and self.labels is None and not len(self.pending)
 
     @property
     def has_second_step(self) -> bool:
         """Whether the call that learns the next row is followed by a second step, before which Ctrl-C could come."""
-        is_reviewed_next = self._plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
+        is_reviewed_next = self.plan.rests_members and (self.n_steps + 1) % LABELS_PER_REVIEW == 0
         return is_reviewed_next or self.cost_rule is not None
 
     def _learn_in_one_call(self, X: Matrix, labels: Labels, elapsed: Vector) -> Learned:
@@ -396,7 +401,8 @@ class EnsembleLearner:
             columns._recent_figures,
             columns._n_first_columns,
             columns._standardises,
-            self._plan.counted_share,
+            self.plan.counted_share,
+            self.plan.pace,
         )
 
     def _packed_arrays(self) -> Packed:
@@ -408,6 +414,17 @@ class EnsembleLearner:
             )
             self._packed = self, arrays
         return self._packed[1]
+
+    def all_arrays(self) -> tuple[Packed, list[Any]]:
+        """Return the arrays of all parts in one buffer, and the others, in the order of `driftline.kernels.fleet`.
+
+        Together with the pending rows they are all that learning changes. Whoever writes to them calls `forget_asked`.
+        """
+        return self._packed_arrays(), [*self._columns.arrays, self.tracker.rows.arrays[0], self._scheme_shares]
+
+    def forget_asked(self) -> None:
+        """Forget the features of the row that was asked about last."""
+        self._asked = None
 
     def acknowledge_alarm(self) -> None:
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""
@@ -428,7 +445,7 @@ class EnsembleLearner:
         for part, row in matches.parts():
             h, bounds, rates = learned.h[part], learned.bounds[part], learned.rates[part]
             if row is None:
-                mix_and_reweigh(members[part], labels[part], self.weights, h, self._plan.counted_share)
+                mix_and_reweigh(members[part], labels[part], self.weights, h, self.plan.counted_share)
                 self._scheme_weights[:] = self.weights
                 if self.labels is not None:
                     self.labels.choose_and_learn(h, labels[part])
@@ -439,8 +456,8 @@ class EnsembleLearner:
                     self.labels.learn_pending(row.label_rules, int(labels[part][0]))
                 if not row.has_prediction:
                     continue
-                is_late = self._pending.n_labels - n + part.start > row.n_labels
-                self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self._plan.counted_share)
+                is_late = self.pending.n_labels - n + part.start > row.n_labels
+                self._reweigh_late(row, members[part], labels[part], 0.0 if is_late else self.plan.counted_share)
                 if row.said is not None:
                     self.tracker.learn_rows(row.said, labels[part])
             if self.cost_rule is not None:
@@ -475,7 +492,7 @@ class EnsembleLearner:
 
         Before any class is known there are no predictions, and the rows are prepared when their labels arrive.
         """
-        self._pending.check_ids(ids)
+        self.pending.check_ids(ids)
         known = [None] * len(X) if ids is None else ids.tolist()
         columns = independent_copy(self._columns)
         Z = columns.update(X) if self.n_classes else np.zeros_like(X)
@@ -490,7 +507,7 @@ class EnsembleLearner:
         arrays = X, Z, members, schemes, h, label_rules
         values = ([entry.copy() for entry in row] for row in zip(*arrays, strict=True))  # not views of all rows
         parts = zip(values, self._statements_on(h), known, times.tolist(), strict=True)
-        self._pending.add([PendingRow(*row, *rest) for row, *rest in parts])
+        self.pending.add([PendingRow(*row, *rest) for row, *rest in parts])
         self._columns, self._asked = columns, None
 
     def _statements_on(self, h: Matrix) -> list[RowStatements | None]:
@@ -509,7 +526,7 @@ class EnsembleLearner:
         for i, space in enumerate(self.spaces):
             if i > 0 and space.has_features_of(self.spaces[i - 1]):
                 features.append(features[-1])
-            elif not space.plan.has_trees:
+            elif space.plan.forest is None:
                 features.append(space.represent(X, Z).ravel())
         flat: Singles = np.concatenate(features)
         return flat
@@ -575,7 +592,7 @@ class EnsembleLearner:
         Z = _prepared(columns, X, matches)
         features = self._flat_features(X, Z)
         self._columns, self._asked = columns, None
-        self._pending.remove(matches, times)
+        self.pending.remove(matches, times)
         return Z, features
 
     def state(self) -> State:
@@ -605,7 +622,7 @@ class EnsembleLearner:
         self.weights, self._scheme_weights, self._scheme_shares = (
             np.array(state[name]) for name in ("weights", "scheme_weights", "scheme_shares")
         )
-        self._pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
+        self.pending.n_expired = int(state.get("n_expired", np.zeros(1))[0])  # older model files do not have it
         if "row_weights/counts" in state and self.row_weights is None:
             self.row_weights = RowWeights(None)
             self.row_weights.add_classes(self.n_classes)
@@ -632,7 +649,7 @@ class EnsembleLearner:
             "mistake_bound": self.mistake_bound,
             "calibration": self.calibration,
             "guarantees": self.tracker,
-            "pending": self._pending,
+            "pending": self.pending,
             "drift": self.column_filters,
             **labels,
             **given,

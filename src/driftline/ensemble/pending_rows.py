@@ -176,6 +176,12 @@ class PendingRows:
             _by_rounded_values={key: places[:] for key, places in self._by_rounded_values.items()},
         )
 
+    def blank(self) -> "PendingRows":
+        """Return new pending rows with the same settings, columns and classes, and no row."""
+        new = copy_with(self, n_expired=0)
+        new._clear()
+        return new
+
     # Adding -------------------------------------------------------------------------------------------
 
     def check_ids(self, ids: LabelArray | None) -> None:

@@ -143,6 +143,12 @@ class Space:
         self._workspace.centres[:-n] = centres
 
     @property
+    def directions(self) -> Matrix:
+        """The random directions of the built-in features."""
+        directions: Matrix = self._features.directions
+        return directions
+
+    @property
     def has_custom_features(self) -> bool:
         """Whether the feature map is a custom one, which may reject rows."""
         return not isinstance(self._features, LinearFourierMap)

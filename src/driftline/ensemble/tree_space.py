@@ -18,20 +18,15 @@ class TreeSpace(Space):
     ----------
     plan : SpacePlan
         Its plan.
-    n_columns : int
-        Number of columns of the instances.
-    seed : list of int
-        Seed of the random splits and of the draws of rows from the store.
-
-    Attributes
-    ----------
     forest : Forest
         The two forests. The kernel that learns rows with all spaces lets them learn, too.
+    seed : list of int
+        Seed of the draws of rows from the store.
     """
 
-    def __init__(self, plan: SpacePlan, n_columns: int, seed: list[int]) -> None:
-        self.forest = Forest(n_columns, seed)
-        super().__init__(plan, None, self.forest.n_features, seed)
+    def __init__(self, plan: SpacePlan, forest: Forest, seed: list[int]) -> None:
+        self.forest = forest
+        super().__init__(plan, None, forest.n_features, seed)
 
     def has_features_of(self, other: Space) -> bool:
         """Return whether another space has the same features: none has."""

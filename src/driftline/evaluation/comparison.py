@@ -162,7 +162,8 @@ def _place(
     if lengths is not None and each is not best:
         difference = each.loss - best.loss
         without = each.losses_without - best.losses_without
-        test = student_test(difference, jackknife(difference, without, lengths), lengths, n_pairs)
+        largest = 1.0 if METRICS[by].is_share else math.inf
+        test = student_test(difference, jackknife(difference, without, lengths), lengths, n_pairs, largest)
     is_defined = not np.isnan(each.value)
     ranks = [k for k, other in enumerate(candidates, 1) if np.array_equal(other.loss, each.loss, equal_nan=True)]
     return Comparison(

@@ -53,7 +53,9 @@ def jackknife(difference: float, without: Vector, lengths: Indices) -> Vector:
     return contributions
 
 
-def student_test(difference: float, contributions: Vector, lengths: Indices, n_pairs: int) -> DifferenceTest | None:
+def student_test(
+    difference: float, contributions: Vector, lengths: Indices, n_pairs: int, largest: float = math.inf
+) -> DifferenceTest | None:
     """Test whether a difference is 0; the interval excludes 0 if and only if the p-value is below 0.05.
 
     Both are of Student's test, with Bonferroni's correction for the number of pairs. The last batch is left out of the
@@ -70,6 +72,8 @@ def student_test(difference: float, contributions: Vector, lengths: Indices, n_p
         Number of rows in each batch; all but the last are equal.
     n_pairs : int
         Number of pairs of classifiers.
+    largest : float, default=inf
+        Largest size that a difference can have, such as 1 for shares; the interval ends there.
 
     Returns
     -------
@@ -95,4 +99,4 @@ def student_test(difference: float, contributions: Vector, lengths: Indices, n_p
     error = spread / math.sqrt(worth)
     reach = float(student.isf(0.5 * SIGNIFICANCE / n_pairs, worth - 1.0)) * error
     p = n_pairs * 2.0 * float(student.sf(abs(difference) / error, worth - 1.0))
-    return DifferenceTest(difference - reach, difference + reach, min(p, 1.0))
+    return DifferenceTest(max(difference - reach, -largest), min(difference + reach, largest), min(p, 1.0))

@@ -1,5 +1,6 @@
 """Whether a classifier is better than rules that need no classifier, and than a plain logistic regression."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -146,6 +147,7 @@ class BaselineComparison:
         values, lengths = self._batches.means()
         means = lengths @ values / lengths.sum()
         names = (CHEAPEST, *BASELINES[1:]) if self._has_costs else BASELINES
+        largest = math.inf if self._has_costs else 1.0
         kept = names[:-1] if self.logistic.is_given_up else names
         return tuple(
             _verdict(
@@ -153,7 +155,7 @@ class BaselineComparison:
                 "cost" if self._has_costs else "error",
                 means[0],
                 means[j],
-                student_test(float(means[0] - means[j]), values[:, 0] - values[:, j], lengths, len(kept)),
+                student_test(float(means[0] - means[j]), values[:, 0] - values[:, j], lengths, len(kept), largest),
             )
             for j, name in enumerate(kept, start=1)
         )

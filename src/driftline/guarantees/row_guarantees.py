@@ -8,6 +8,7 @@ import numpy as np
 from driftline.core.schema import MOST_COUNTED, ArraySpec, Schema, probabilities
 from driftline.core.state import copy_with
 from driftline.guarantees.settings import Guarantees
+from driftline.guarantees.statement_arrays import blank_statements
 from driftline.kernels.confidence import (
     MAX_LOG_FACTOR,
     MIN_LOG_FACTOR,
@@ -263,16 +264,7 @@ class RowGuarantees:
         return SetCounts(*chosen.astype(np.int64).tolist())
 
     def _blank(self, h: Matrix, predicted: Labels) -> RowStatements:
-        n, c = h.shape
-        return RowStatements(
-            predicted=predicted,
-            features=np.empty((n, N_FEATURES)),
-            confidences=np.empty(n),
-            like_errors=np.empty((n, 3)),
-            decisions=np.empty((n, len(self.guarantees.errors)), np.int8),
-            class_probabilities=np.empty((n, c)),
-            sets=np.empty((n, len(self.guarantees.coverages), c), np.bool_),
-        )
+        return blank_statements(len(h), h.shape[1], self.guarantees)._replace(predicted=predicted)
 
     # State --------------------------------------------------------------------------------------------
 

@@ -24,11 +24,11 @@ def row_of(said: RowStatements, t: int) -> RowStatements:
     return RowStatements(*arrays)
 
 
-def joined(rows: Sequence[RowStatements | None], n_classes: int, guarantees: Guarantees) -> RowStatements:
-    """Return what was said of single rows as one record; None stands for nothing, and has the prediction -1."""
-    n, n_errors, n_sets = len(rows), len(guarantees.errors), len(guarantees.coverages)
-    whole = RowStatements(
-        predicted=np.full(n, UNSAID),
+def blank_statements(n: int, n_classes: int, guarantees: Guarantees) -> RowStatements:
+    """Return arrays of zeros for what is said of n rows."""
+    n_errors, n_sets = len(guarantees.errors), len(guarantees.coverages)
+    return RowStatements(
+        predicted=np.zeros(n, np.int64),
         features=np.zeros((n, N_FEATURES)),
         confidences=np.zeros(n),
         like_errors=np.zeros((n, 3)),
@@ -36,6 +36,12 @@ def joined(rows: Sequence[RowStatements | None], n_classes: int, guarantees: Gua
         class_probabilities=np.zeros((n, n_classes)),
         sets=np.zeros((n, n_sets, n_classes), np.bool_),
     )
+
+
+def joined(rows: Sequence[RowStatements | None], n_classes: int, guarantees: Guarantees) -> RowStatements:
+    """Return what was said of single rows as one record; None stands for nothing, and has the prediction -1."""
+    whole = blank_statements(len(rows), n_classes, guarantees)
+    whole.predicted[:] = UNSAID
     for t, row in enumerate(rows):
         if row is not None:
             c = row.class_probabilities.shape[1]

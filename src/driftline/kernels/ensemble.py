@@ -72,12 +72,13 @@ def learn_forest(
     Psi: Singles,
     values: Singles,
     shares: Matrix,
+    pace: float,
     buffer: NDArray[np.uint8],
     places: Indices,
 ) -> None:
     """Set ψ to the features of raw rows before each is learned by the forest; overwrites `values` and `shares`.
 
-    Trees are grown at the pace of the member that learns most often.
+    Trees are grown at the given pace, or more slowly if all members rest.
     """
     origin = vector_at(buffer, places, FOREST, np.float64)
     members = members_at(buffer, places, len(places) - N_SPACE_ARRAYS + MEMBERS)
@@ -90,7 +91,7 @@ def learn_forest(
         trees_at(buffer, places, RECENT_TREES),
         trees_at(buffer, places, LONG_TREES),
         n_tried_columns(X.shape[1]),
-        1.0 / smallest(members.interval),
+        pace / smallest(members.interval),
         growth_workspace_at(buffer, places, GROWTH_WORKSPACE),
         Psi,
         shares,
@@ -258,6 +259,7 @@ def learn_rows(
     n_first: int,
     standardises: bool,
     counted_share: float,
+    pace: float,
 ) -> tuple[Vector, Matrix, Vector, Vector]:
     """Learn raw rows; return the members' probabilities, the mixture and both bounds as they were before each row.
 
@@ -266,7 +268,7 @@ def learn_rows(
     `features` are those of all rows in the first space, then those in the next space, and so on, without those of the
     forest, which is let learn the rows here. `statements` and
     `sizes` are what is said of rows, as `driftline.kernels.statements` keeps it; `counted_share` is that of
-    `driftline.kernels.mixing.mix_and_reweigh`.
+    `driftline.kernels.mixing.mix_and_reweigh`; `pace` is that at which trees are grown.
     """
     if updates_columns:
         _, n_missing = fill_and_scale(
@@ -276,7 +278,7 @@ def learn_rows(
     n, n_members, c = len(X), places[WEIGHTS, SHAPE], sizes[4]
     members, of_forest = np.empty((n, n_members, c)), np.empty((n, n_forest_features(places, c)), np.float32)
     if has_forest(places):
-        learn_forest(X, labels, of_forest, np.empty(X.shape, np.float32), np.empty((2, c)), buffer, places)
+        learn_forest(X, labels, of_forest, np.empty(X.shape, np.float32), np.empty((2, c)), pace, buffer, places)
     learn_spaces(features, of_forest, labels, elapsed, members, np.empty(members.size), buffer, places)
     learn_columns(X, labels, elapsed, np.empty(X.shape), np.empty((c, X.shape[1])), buffer, places)
     h, predicted, losses = np.empty((n, c)), np.empty(n, np.int64), np.empty(n)

@@ -25,6 +25,8 @@ def no_change_sentences(searched: SearchedChanges | None) -> list[str]:
     'No change was found in the shares of 2 classes or, in 3 columns, in level, spread and missing values.'
     >>> missed.startswith("It would probably have been found if a column had shifted by 0.42 standard deviations")
     True
+    >>> missed.endswith("for 1,024 rows; no such size can be given for spread and class shares.")
+    True
     """
     if searched is None:
         return ["The stream is too short to search it for changes."]
@@ -35,7 +37,9 @@ def no_change_sentences(searched: SearchedChanges | None) -> list[str]:
     if not sizes:
         return [f"{text}; there were too few rows to find any but the largest."]
     rows = format_count(searched.n_rows, "row")
-    return [f"{text}.", f"It would probably have been found if {join_words(sizes, 'or')}, for {rows}."]
+    unknown = _kinds_without_size(searched)
+    rest = f"; no such size can be given for {join_words(unknown)}" if unknown else ""
+    return [f"{text}.", f"It would probably have been found if {join_words(sizes, 'or')}, for {rows}{rest}."]
 
 
 def _sizes(searched: SearchedChanges) -> list[str]:
@@ -50,3 +54,10 @@ def _sizes(searched: SearchedChanges) -> list[str]:
     if searched.class_share_rise is not None:
         texts.append(f"the share of a class had risen by {format_points(searched.class_share_rise)}")
     return texts
+
+
+def _kinds_without_size(searched: SearchedChanges) -> list[str]:
+    """Return what was compared, but for which no change is large enough, or none that is small enough to be stated."""
+    of_columns = {"level": searched.shift, "spread": searched.spread_ratio, "missing values": searched.missing_rise}
+    sizes = (of_columns if searched.n_columns else {}) | {"class shares": searched.class_share_rise}
+    return [name for name, size in sizes.items() if size is None]

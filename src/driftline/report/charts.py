@@ -62,6 +62,8 @@ def mistakes_chart(entry: ReportEntry) -> Chart:
         Line("expected mistakes", "expected", totals["expected_mistakes"], width=1.5),
         Line("mistakes", "error", totals["mistakes"], width=2.5),
     ]
+    if entry.summary.cost_without is not None:  # bound and expected mistakes are not about labels chosen by cost
+        lines = lines[-1:]
     lines = [line for line in lines if not np.isnan(line.values).all()]
     top = 1.05 * max(*(float(np.nanmax(line.values)) for line in lines), 1.0)
     return Chart(
@@ -179,7 +181,7 @@ def calibration_chart(entry: ReportEntry) -> Chart | None:
     bounds, errors = bound_sums / rows, mistakes / rows
     top = 1.1 * max(float(bounds.max()), float(errors.max()), 0.01)
     axis = {"tickformat": percent_format(top), "nticks": 6, "showgrid": True, "gridcolor": "--grid"}
-    titles = [{"text": text, "font": {"color": "--quiet"}} for text in ("bound", "expected error")]
+    titles = [{"text": text, "font": {"color": "--quiet", "size": 13}} for text in ("bound", "expected error")]
     above = float(rows[errors > bounds + ROUNDING].sum() / rows.sum())
     return Chart(
         "calibration",

@@ -195,7 +195,7 @@ def _curve_chart(
     """Return a chart of curves, with the line of guesses by chance."""
     line = {"color": "--mark", "width": 1.5, "dash": "dash"}
     axis = {"tickformat": ".0%", "nticks": 6, "tickprefix": "", "showgrid": True, "gridcolor": "--grid"}
-    titles = [{"text": text, "font": {"color": "--quiet"}, "standoff": 8} for text in (x_name, y_name)]
+    titles = [{"text": text, "font": {"color": "--quiet", "size": 13}, "standoff": 8} for text in (x_name, y_name)]
     several = len(curves) > 1
     given = "; ".join(f"{each.line.name}: recall {format_percent(each.recall)}" for each in curves)
     return Chart(

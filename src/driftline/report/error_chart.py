@@ -68,21 +68,28 @@ def error_chart(analysis: Analysis) -> Chart:
 
 
 def error_lines(entry: ReportEntry) -> list[Line]:
-    """Return the lines of the chart from the back to the front: bounds, expected error and error, where known."""
+    """Return the lines of the chart from the back to the front: bounds, expected error and error, where known.
+
+    If labels were chosen by cost, there is only the error: bounds and expected error are not about such labels.
+    """
     windows = chart_windows(entry.timeline)
     error = Line("error", "error", window_means(windows, "mistakes"), width=2.5)
+    if entry.summary.cost_without is not None:
+        return [error]
     expected = Line("expected error", "expected", window_means(windows, "expected_mistakes"), width=1.5)
     return [*bound_lines(entry), *([] if np.isnan(expected.values).all() else [expected]), error]
 
 
 def bound_lines(entry: ReportEntry) -> list[Line]:
-    """Return the bounds on the next step over time: two, one, or none if they say nothing.
+    """Return the bounds on the next step over time: two, one, or none if they say nothing of the labels predicted.
 
     The bound per row is drawn if it is above the bound on average: that of the published method is not. Bounds that
     held and are hardly better than guessing say nothing.
     """
     summary, windows = entry.summary, chart_windows(entry.timeline)
-    if summary.mean_bound is None or (summary.bounds_held is not False and not summary.bound_is_informative):
+    if summary.mean_bound is None or summary.cost_without is not None:
+        return []
+    if summary.bounds_held is not False and not summary.bound_is_informative:
         return []
     bounds, rates = (window_means(windows, name) for name in ("bounds", "rate_bounds"))
     if (bounds <= rates + MIN_BOUND_GAP).all():

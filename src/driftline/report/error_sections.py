@@ -20,7 +20,7 @@ def error_section(analysis: Analysis) -> Section:
             f"{100 * (1 - summary.interval_delta):g}% confidence this is true of all points at once, whatever the "
             "stream. "
         )
-    if summary.expected_error is not None:
+    if summary.expected_error is not None and summary.cost_without is None:
         details += "Expected error: that of predictions drawn at random from the classifier’s probabilities. "
     details += _bound_text(entry)
     if analysis.changes:
@@ -37,6 +37,8 @@ def _bound_text(entry: ReportEntry) -> str:
     summary, lines = entry.summary, bound_lines(entry)
     if summary.mean_bound is None:
         return ""
+    if summary.cost_without is not None:
+        return "Labels were chosen by cost, so more of them may be wrong; no bound applies to them. "
     if not lines:
         return "The bound on the next step is not drawn: it is hardly better than guessing. "
     if len(lines) > 1:
@@ -99,7 +101,10 @@ def _lower_lines_text(analysis: Analysis, noun: str) -> str:
 
 def mistakes_section(entry: ReportEntry) -> Section:
     """Return the section with the total of mistakes."""
-    summary, details = entry.summary, ""
+    summary, details, caption = entry.summary, "", "The number of wrong predictions up to each row."
+    if summary.cost_without is not None:
+        details = "Labels were chosen by cost, so more of them may be wrong; no bound applies to them."
+        return Section("mistakes", "Total mistakes", caption, details, mistakes_chart(entry))
     if summary.expected_mistakes is not None:
         details += "Expected mistakes: those of predictions drawn at random from the classifier’s probabilities. "
     if summary.mistake_bound is not None:
@@ -111,7 +116,6 @@ def mistakes_section(entry: ReportEntry) -> Section:
     elif summary.mean_bound is not None:
         details += "There is no bound on the total: labels came late, and the classifier does not allow for that. "
     title = "Total mistakes" if summary.mistake_bound is None else "Total mistakes and their bound"
-    caption = "The number of wrong predictions up to each row."
     return Section("mistakes", title, caption, details.strip(), mistakes_chart(entry))
 
 

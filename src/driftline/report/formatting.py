@@ -8,6 +8,9 @@ from driftline.evaluation import Change, Comparison, Shift, ShiftKind, Summary
 from driftline.evaluation.metrics import METRICS
 from driftline.utils.terminal import visible
 
+MAX_NAMED_COLUMNS = 3
+"""Columns that are named with a change, at most."""
+
 
 def format_percent(share: float) -> str:
     """Return a share in percent, with enough digits that a share above 0 does not read as 0.
@@ -161,6 +164,22 @@ def format_shift(shift: Shift) -> str:
     return f"{shift_name(shift)}: {before} → {after}"
 
 
+def leading_shifts(change: Change) -> list[Shift]:
+    """Return the clearest shift of each column that moved at a change, of at most three columns.
+
+    Examples
+    --------
+    >>> late = Shift(ShiftKind.LOCATION, "heat", "late", 10.0, 15.0, 17.0)
+    >>> early = Shift(ShiftKind.LOCATION, "heat", "early", 10.0, 14.0, 12.0)
+    >>> dead = Shift(ShiftKind.MISSING, "wind", None, 0.0, 0.9, 9.0)
+    >>> change = Change(4_200, float("nan"), 4_600, 400, 17.0, 0.1, 0.2, (late, early, dead))
+    >>> leading_shifts(change) == [late, dead]
+    True
+    """
+    clearest = {shift.feature: shift for shift in reversed(change.shifts)}
+    return [shift for shift in change.shifts if clearest[shift.feature] is shift][:MAX_NAMED_COLUMNS]
+
+
 def format_change(change: Change) -> str:
     """Return a change that was found during a run as a line of text.
 
@@ -170,7 +189,5 @@ def format_change(change: Change) -> str:
     >>> format_change(Change(4_200, float("nan"), 4_600, 400, 9.0, 0.1, 0.2, (shift,)))
     'change to a new level near row 4,200 (found at row 4,600): median of amount in class fraud 247 → 8'
     """
-    shift = change.shifts[0]
-    before, after = shift_values(shift)
-    place = f"near row {change.row:,} (found at row {change.found_at:,})"
-    return f"change to a new level {place}: {shift_name(shift)} {before} → {after}"
+    shifts = [f"{shift_name(shift)} {' → '.join(shift_values(shift))}" for shift in leading_shifts(change)]
+    return f"change to a new level near row {change.row:,} (found at row {change.found_at:,}): {', '.join(shifts)}"

@@ -110,7 +110,7 @@ def _page_template() -> "Template":
     }
     # Trusted: files of this package, without any user data.
     environment.globals |= {
-        "style": Markup(_read_file("templates", "page.css")),
+        "style": Markup(_read_file("templates", "look.css") + _read_file("templates", "page.css")),
         "script": Markup(_read_file("templates", "page.js")),
         "plotly": Markup(_read_file("vendor", "plotly-basic.min.js").replace("</script", r"<\/script")),
     }

@@ -35,14 +35,14 @@ def drift_section(entry: ReportEntry) -> Section:
     shifts, title = mean_shifts(entry.timeline), "Drift of features"
     if not entry.timeline.has_columns:
         return Section("drift", title, "There are too many columns and classes to track the mean of each.")
-    if shifts is None:
+    if not shifts:
         return Section("drift", title, "No feature mean moved, or the stream is too short to tell.")
-    rows = format_count(shifts.windows[0].n_rows, "row")
     caption = "How far the mean of each feature, in each class, was from its mean over the whole stream."
     details = (
         "Each line is a feature among the rows of a class (feature · class), the strongest drift at the top. "
         "Blue is below the mean over the stream, orange above, in standard deviations of the feature in that class. "
-        f"Each cell is the mean over {rows}; cells with fewer than {MIN_VALUES} values are blank."
+        "Cells are as long as it takes to have enough rows of the class; those with fewer than "
+        f"{MIN_VALUES} values are blank."
     )
     return Section("drift", title, caption, details, drift_chart(shifts))
 

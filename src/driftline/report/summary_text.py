@@ -14,6 +14,7 @@ from driftline.report.formatting import (
     format_percent,
     format_points,
     join_words,
+    leading_shifts,
     shift_name,
     shift_values,
     visible_text,
@@ -163,7 +164,7 @@ def _change_sentences(analysis: Analysis) -> list[str]:
 def _change_sentence(changes: Sequence[Change], *, has_columns: bool) -> str:
     scope = "" if has_columns else " (only class shares were tracked, because there are too many columns)"
     largest = max(changes, key=lambda change: change.strength)
-    what = f", when {_shift_text(largest.shifts[0])}" if largest.shifts else ""
+    what = f", when {join_words([_shift_text(shift) for shift in leading_shifts(largest)])}" if largest.shifts else ""
     if len(changes) == 1:
         return f"The stream changed after row {largest.row:,}{what}{scope}."
     rows = join_words([f"{change.row:,}" for change in changes])

@@ -7,9 +7,16 @@ from driftline.evaluation.metrics import METRICS
 from driftline.evaluation.summary_table import format_level
 from driftline.report.analysis import Analysis
 from driftline.report.formatting import format_percent, truncate, visible_text
+from driftline.report.verdict_text import TRIVIAL, format_baseline
 
 MAX_LABEL_LENGTH = 20
 """Characters shown of the label of a class."""
+SHORT_NAMES = {
+    "majority_so_far": "the most frequent label",
+    "cheapest_label": "the cheapest label",
+    "last_label": "the last label",
+    "logistic_regression": "a logistic regression",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +41,7 @@ class Tile:
 def report_tiles(analysis: Analysis) -> list[Tile]:
     """Return the tiles of the classifier that the report is about; those without a figure are left out."""
     summary = analysis.first.summary
-    # Labels chosen by cost may be wrong more often than a trivial rule on purpose: then the cost counts.
-    compared = _cost(summary) if summary.cost is not None else [_trivial_rule(summary)]
-    tiles = [*_rank(analysis), _error(summary), *compared]
+    tiles = [*_rank(analysis), _error(summary), *_cost(summary), *_verdict(summary)]
     if summary.answered is not None:
         tiles.append(_answered(summary))
     return [
@@ -55,7 +60,9 @@ def _rank(analysis: Analysis) -> list[Tile]:
 
 
 def _cost(summary: Summary) -> list[Tile]:
-    """Return the cost of a row."""
+    """Return the cost of a row; nothing without costs."""
+    if summary.cost is None:
+        return []
     note = "a row" if summary.cost_without is None else f"a row; {summary.mean_cost_without:.3g} if not chosen by cost"
     return [Tile("Cost", f"{summary.mean_cost:.3g}", note)]
 
@@ -67,13 +74,21 @@ def _error(summary: Summary) -> Tile:
     return Tile("Error", format_percent(summary.error), f"between {low} and {high}, whenever you look")
 
 
-def _trivial_rule(summary: Summary) -> Tile:
-    """Return the error of the better of two rules that ignore the features."""
-    rules = [(summary.majority_error, "always the most frequent class")]
-    if summary.no_change_error is not None:
-        rules.append((summary.no_change_error, "repeating the previous label"))
-    error, rule = min(rules)
-    return Tile("Baseline", format_percent(error), f"error of {rule}")
+def _verdict(summary: Summary) -> list[Tile]:
+    """Return how many baselines are beaten, or which one wins; nothing without a verdict."""
+    if not summary.verdict:
+        return []
+    lost = [each for each in summary.verdict if each.result == "worse"]
+    best = min(
+        lost or summary.verdict, key=lambda each: (each.baseline not in TRIVIAL and bool(lost), each.baseline_value)
+    )
+    measure = "costs {} a row" if best.measure == "cost" else "is wrong in {}"
+    name = f"{SHORT_NAMES[best.baseline]}, {measure.format(format_baseline(best))}"
+    if lost:
+        start = "than doing nothing: " if best.baseline in TRIVIAL else "than "
+        return [Tile("Verdict", "worse", f"{start}{name}")]
+    n_beaten = sum(each.result == "better" for each in summary.verdict)
+    return [Tile("Verdict", f"{n_beaten} of {len(summary.verdict)}", f"baselines beaten; the best, {name}")]
 
 
 def _answered(summary: Summary) -> Tile:

@@ -54,7 +54,7 @@ def verdict_sentences(summary: Summary, name: str) -> list[str]:
     would = "cost {} a row" if best.measure == "cost" else "been wrong in {} of the rows"
     return [
         f"Verdict: {name} is worse than doing nothing: {NAMES[best.baseline]} would have "
-        f"{would.format(_value(best))}, and {name} {value}.",
+        f"{would.format(format_baseline(best))}, and {name} {value}.",
         f"It is {compared}.",
     ]
 
@@ -68,16 +68,18 @@ def _part(verdicts: Sequence["Verdict"], words: str) -> str:
 
 def _figures(verdict: "Verdict") -> str:
     if verdict.low is None or verdict.high is None:
-        return f"{_value(verdict)}; too few rows to tell them apart"
+        return f"{format_baseline(verdict)}; too few rows to tell them apart"
     numbers = (verdict.difference, verdict.low, verdict.high)
     if verdict.measure == "cost":
         difference, low, high = (f"{number:+.4g}" for number in numbers)
-        return f"{_value(verdict)}; difference {difference}, between {low} and {high}"
+        return f"{format_baseline(verdict)}; difference {difference}, between {low} and {high}"
     difference, low, high = map(_signed_points, numbers)
-    return f"{_value(verdict)}; difference {difference} points, between {low} and {high}"
+    if verdict.low <= -1.0 and verdict.high >= 1.0:
+        return f"{format_baseline(verdict)}; difference {difference} points, from too few stretches of rows to be sure"
+    return f"{format_baseline(verdict)}; difference {difference} points, between {low} and {high}"
 
 
-def _value(verdict: "Verdict") -> str:
+def format_baseline(verdict: "Verdict") -> str:
     """Return the error of a baseline in percent, or its mean cost."""
     return f"{verdict.baseline_value:.4g}" if verdict.measure == "cost" else format_percent(verdict.baseline_value)
 

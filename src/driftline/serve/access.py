@@ -10,6 +10,8 @@ from driftline.serve.middleware import Application, Message, Receive, Send
 COOKIE = "driftline_key"
 OPEN_PATHS = ("/healthz", "/readyz", "/v1/openapi.json", "/v1/session", "/docs")
 """Paths that nobody needs a key for; so are all that are not under /v1 and not /metrics: files of the page."""
+LISTS = ("/v1/streams", "/v1/events")
+"""Paths that answer with the streams that a key may read."""
 WRITING = ("predict", "label", "learn")
 
 
@@ -28,6 +30,8 @@ def needed_role(method: str, path: str) -> tuple[str, str] | None:
     if path in OPEN_PATHS or not (path.startswith("/v1/") or path == "/metrics"):
         return None
     parts = path.split("/")
+    if path == "/v1/events":
+        return "read", ALL
     if parts[1:3] != ["v1", "streams"]:
         return ("read" if path == "/metrics" else "admin"), ALL
     stream = parts[3] if len(parts) > 3 else ALL
@@ -75,7 +79,7 @@ class AccessControl:
             await _refuse(send, 401, "unauthorized", "send a key that is valid: Authorization: Bearer KEY")
         elif is_cookie and is_change and not _is_same_origin(scope):
             await _refuse(send, 403, "forbidden", "the request comes from another site")
-        elif not (key.allows(*role) or (role == ("read", ALL) and scope["path"] == "/v1/streams")):
+        elif not (key.allows(*role) or (role == ("read", ALL) and scope["path"] in LISTS)):
             await _refuse(send, 403, "forbidden", f"the key {key.name!r} does not allow to {role[0]} here")
         else:
             scope["state"] = {**scope.get("state", {}), "key": key}

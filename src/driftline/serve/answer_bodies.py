@@ -111,6 +111,8 @@ class StatusBody(Body):
     throughput: ThroughputStatus
     operations: int = Field(description="Number of requests that changed the stream.")
     classes: dict[str, int] = Field(description="Number of rows of each label.")
+    errors: list[float] = Field(description="The error in at most 32 windows, the oldest first.")
+    has_shadow: bool
     error: IntervalBody | None
     recent_error: IntervalBody | None = Field(description="The error of the last 1,000 rows.")
     answers: AnswersStatus | None
@@ -218,6 +220,13 @@ class KeysAnswer(Body):
     """The keys that have not been revoked."""
 
     keys: list[KeyAnswer]
+
+
+class SessionAnswer(Body):
+    """Whether requests need a key, and the key of this one."""
+
+    needs_key: bool
+    key: KeyAnswer | None
 
 
 class WebhookAnswer(Body):

@@ -20,8 +20,10 @@ from driftline.serve.answer_bodies import ProblemBody
 from driftline.serve.description_page import description_page
 from driftline.serve.health_routes import health_routes
 from driftline.serve.key_routes import key_routes
+from driftline.serve.live_routes import live_routes
 from driftline.serve.middleware import HEADERS, BodyLimit, SecurityHeaders
 from driftline.serve.model_routes import model_routes
+from driftline.serve.page_routes import page_routes
 from driftline.serve.problems import Problem, unavailable
 from driftline.serve.record_routes import record_routes
 from driftline.serve.request_metrics import RequestMetrics
@@ -68,10 +70,12 @@ def create_app(settings: ServerSettings) -> FastAPI:
     requests = app.state.requests = Requests(settings.storage_timeout)
     for routes in (stream_routes, model_routes, record_routes):
         app.include_router(routes(service, requests))
+    app.include_router(live_routes(service, requests))
     registry = CollectorRegistry()
     app.include_router(health_routes(service, requests, registry))
-    app.include_router(key_routes(service.keys))
+    app.include_router(key_routes(service.keys, is_required=settings.requires_keys))
     app.include_router(description_page(app))
+    app.include_router(page_routes())
     app.add_middleware(AccessControl, keys=service.keys, is_required=settings.requires_keys)
     app.add_middleware(BodyLimit, max_bytes=settings.limits.body_bytes)
     app.add_middleware(SecurityHeaders)

@@ -36,11 +36,10 @@ def _lines(description: dict[str, Any]) -> Iterator[str]:
     yield f"<h1>{title}</h1>"
     yield from (f"<p>{escape(text)}</p>" for text in description["info"]["description"].split("\n\n"))
     yield '<p>For programs: <a href="/v1/openapi.json">the OpenAPI description</a>.</p>'
-    group = None
-    for path, operations in description["paths"].items():
-        for method, operation in operations.items():
-            if group != (group := operation["tags"][0]):
-                yield f"<h2>{escape(group)}</h2>"
+    calls = [(path, *call) for path, operations in description["paths"].items() for call in operations.items()]
+    for tag in dict.fromkeys(operation["tags"][0] for _, _, operation in calls):
+        yield f"<h2>{escape(tag)}</h2>"
+        for path, method, operation in (call for call in calls if call[2]["tags"][0] == tag):
             yield f"<h3>{method.upper()} {escape(path)}</h3><p>{escape(operation['description'])}</p><dl>"
             yield from _parts(operation)
             yield "</dl>"

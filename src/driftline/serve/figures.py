@@ -107,6 +107,12 @@ class Figures:
                 merged[-1].add(window)
         return merged
 
+    def errors(self, most: int) -> list[float]:
+        """Return the share of mistakes in each of at most so many windows, the oldest first."""
+        n = -(-len(self.windows) // most)
+        parts = [self.windows[start : start + n] for start in range(0, len(self.windows), n or 1)]
+        return [sum(each.n_wrong for each in part) / sum(each.n_rows for each in part) for part in parts]
+
     def _merge(self) -> None:
         self.windows = self.merged(MAX_WINDOWS // 2)
         self.length *= 2

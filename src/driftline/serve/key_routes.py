@@ -3,17 +3,17 @@
 import asyncio
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
-from driftline.serve.access import COOKIE
-from driftline.serve.answer_bodies import KeysAnswer, NewKeyAnswer
+from driftline.serve.access import COOKIE, token_of
+from driftline.serve.answer_bodies import KeysAnswer, NewKeyAnswer, SessionAnswer
 from driftline.serve.bodies import KeyBody, SessionBody
 from driftline.serve.keys import KeyRing
 from driftline.serve.problems import Problem
 
 
-def key_routes(keys: KeyRing) -> APIRouter:
-    """Return the routes."""
+def key_routes(keys: KeyRing, *, is_required: bool) -> APIRouter:
+    """Return the routes; `is_required` is whether requests need a key even if there are none."""
     router = APIRouter(prefix="/v1", tags=["keys"])
 
     @router.post("/keys", status_code=201, response_model=NewKeyAnswer)
@@ -31,6 +31,14 @@ def key_routes(keys: KeyRing) -> APIRouter:
     async def revoke(key_id: str) -> None:
         """Revoke a key."""
         await asyncio.to_thread(keys.revoke, key_id)
+
+    @router.get("/session", response_model=SessionAnswer)
+    async def session(request: Request) -> Any:
+        """Return whether requests need a key, and the key that came with this one, without its secret, or null."""
+        token, _ = token_of(request.scope)
+        key = None if token is None else keys.find(token)
+        needs_key = is_required or len(keys) > 0
+        return {"needs_key": needs_key, "key": None if key is None else key.to_json()}
 
     @router.post("/session", status_code=204)
     async def log_in(body: SessionBody, response: Response) -> None:

@@ -66,14 +66,14 @@ def record_routes(service: Service, requests: Requests) -> APIRouter:
         first = int(last) if last.isdecimal() and len(last) < 19 else after
 
         async def lines() -> AsyncIterator[str]:
-            known, n_operations, spoke = first, -1, time.monotonic()
+            known, spoke = first, time.monotonic()
+            seen: dict[str, Any] | None = None
             while not (worker.is_stopped or requests.are_ending() or await request.is_disconnected()):
                 for event in await asyncio.to_thread(events_after, worker.stream.id, known):
                     known, spoke = event["id"], time.monotonic()
                     yield as_event(event["kind"], {"time": event["time"]} | event["content"], known)
-                if worker.state.n_operations != n_operations:
-                    status, spoke = await requests.status(worker), time.monotonic()
-                    n_operations = status["operations"]
+                if (status := await requests.new_status(worker, seen)) is not None:
+                    seen, spoke = status, time.monotonic()
                     yield as_event("status", status)
                 elif time.monotonic() - spoke > SILENT_SECONDS:
                     spoke = time.monotonic()

@@ -44,6 +44,13 @@ class Requests:
             future.add_done_callback(_forget)
         return worker.last_status
 
+    async def new_status(self, worker: Worker, seen: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Return the status of a stream if it is another one than that which was seen; None otherwise."""
+        now = worker.state.n_operations, worker.stream.is_paused
+        if seen is not None and (seen["operations"], seen["state"] == "paused") == now:
+            return None
+        return await self.status(worker)
+
     async def result(self, worker: Worker, task: Task) -> Any:
         """Let the thread of a stream do something, and wait until what it changed is on disk."""
         future = asyncio.wrap_future(worker.submit(task))

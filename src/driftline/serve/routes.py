@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 
 from driftline.serve.access import may_read
 from driftline.serve.answer_bodies import (
@@ -114,11 +114,13 @@ def stream_routes(service: Service, requests: Requests) -> APIRouter:
         return await requests.result(worker, lambda each, future: each.read(figures_of, future))
 
     @router.get("/{name}/drift", response_model=DriftAnswer)
-    async def drift(name: str) -> Any:
-        """Return how the mean of each column moves in each class, the most surprising first."""
+    async def drift(
+        name: str, most: int | None = Query(default=None, ge=1, description="Number of rows; by default all.")
+    ) -> Any:
+        """Return how the mean of each column moves in each class, the most surprising first; null where unknown."""
         worker = service.worker(name)
         rows = await requests.result(
-            worker, lambda each, future: each.read(partial(drift_of, names=each.names), future)
+            worker, lambda each, future: each.read(partial(drift_of, names=each.names, most=most), future)
         )
         return {"rows": rows}
 
@@ -159,11 +161,11 @@ def refusal(outcome: Outcome) -> Problem:
     return Problem(409, "label-conflict", detail, known=outcome.known)
 
 
-def drift_of(state: StreamState, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of the drift table as JSON values."""
+def drift_of(state: StreamState, names: Sequence[str], most: int | None) -> list[dict[str, Any]]:
+    """Return the rows of the drift table, at most so many, as JSON values."""
     if state.model is None:
         return []
-    table = state.model.drift(columns=list(names))
+    table = state.model.drift(columns=list(names))[:most]
     return [dict(zip(table.dtype.names, row, strict=True)) for row in table.tolist()]
 
 

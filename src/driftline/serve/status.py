@@ -9,6 +9,9 @@ from driftline.guarantees import Alarm
 from driftline.guarantees.error_interval import ErrorInterval
 from driftline.serve.stream_state import StreamState
 
+MAX_POINTS = 32
+"""Number of windows in the short course of the error."""
+
 
 def status_of(state: StreamState, names: Sequence[str], *, is_paused: bool) -> dict[str, Any]:
     """Return the status of a stream as JSON values; `names` are those of its columns."""
@@ -20,6 +23,8 @@ def status_of(state: StreamState, names: Sequence[str], *, is_paused: bool) -> d
         "oldest_open_seconds": _age(state),
         "operations": state.n_operations,
         "classes": dict(total.classes),
+        "errors": state.figures.errors(MAX_POINTS),
+        "has_shadow": state.shadow_parameters is not None,
         "error": None,
         "recent_error": None,
         "answers": None,
@@ -45,7 +50,7 @@ def status_of(state: StreamState, names: Sequence[str], *, is_paused: bool) -> d
     }
     status["mistakes"] = {"count": total.n_wrong, "bound": model.mistake_bound()}
     alarm = state.alarm
-    status["alarm"] = None if alarm is None else alarm_to_json(alarm, names)
+    status["alarm"] = None if alarm is None else alarm_to_json(alarm, state, names)
     return status
 
 
@@ -80,8 +85,13 @@ def _age(state: StreamState) -> float | None:
     return None if oldest is None else max(time.time() - oldest.time, 0.0)
 
 
-def alarm_to_json(alarm: Alarm, names: Sequence[str]) -> dict[str, Any]:
-    """Return an alarm as JSON values, with the names of the columns."""
+def alarm_to_json(alarm: Alarm, state: StreamState, names: Sequence[str]) -> dict[str, Any]:
+    """Return an alarm of the model as JSON values, with the names of the columns.
+
+    Its rows are numbered as the stream got their labels: a model that was promoted or uploaded may have learned fewer
+    or more rows than the stream.
+    """
+    n_before = 0 if state.model is None else state.figures.total.n_rows - state.model.error_interval().n_rows
     moved = [
         {"label": label, "column": names[int(column[1:])] if names else column, "surprise": surprise}
         for label, column, surprise in alarm.moved
@@ -89,8 +99,8 @@ def alarm_to_json(alarm: Alarm, names: Sequence[str]) -> dict[str, Any]:
     before = None if math.isnan(alarm.error_before) else alarm.error_before
     return {
         "kind": str(alarm.kind),
-        "raised_at": alarm.raised_at,
-        "since": alarm.since,
+        "raised_at": n_before + alarm.raised_at,
+        "since": n_before + alarm.since,
         "n_rows": alarm.n_rows,
         "n_wrong": alarm.n_wrong,
         "level": alarm.level,

@@ -307,7 +307,7 @@ class Worker:
         if self.is_alarmed or (alarm := self.state.alarm) is None:
             return
         self.is_alarmed = True
-        content = json.dumps(alarm_to_json(alarm, self.names))
+        content = json.dumps(alarm_to_json(alarm, self.state, self.names))
         self._changes.events.append({"stream": self.stream.id, "time": now, "kind": "alarm", "content": content})
 
     def _known_rows(self, ids: Sequence[str]) -> dict[str, KnownRow]:

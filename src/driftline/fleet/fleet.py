@@ -1,0 +1,636 @@
+"""AMRCFleet: many streams of one shape, advanced together."""
+
+import copy
+import os
+import threading
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+
+from driftline.core.checkpoint import MAX_BYTES, check_size
+from driftline.core.class_list import ClassList
+from driftline.core.state import independent_copy
+from driftline.ensemble.estimator import AMRC
+from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.fleet.files import opened_fleet, write_fleet
+from driftline.fleet.late_labels import LateLabels
+from driftline.fleet.layout import StreamMemory
+from driftline.fleet.predictions import FleetPredictions
+from driftline.fleet.shared_start import SharedStart, check_fits
+from driftline.fleet.status import status_table
+from driftline.fleet.stream_bytes import shape_digest, stream_from_bytes, stream_to_bytes
+from driftline.fleet.streams import Streams, n_cores
+from driftline.guarantees.settings import Guarantees
+from driftline.guarantees.statement_arrays import blank_statements
+from driftline.kernels.fleet import learn_streams, predict_streams
+from driftline.kernels.statements import RowStatements
+from driftline.types import Flags, Indices, LabelArray, Labels, Matrix
+from driftline.utils.interrupts import defer_interrupt
+from driftline.utils.validation import read_ids, read_labels, read_rows, whole_number
+
+
+def read_keys(keys: Any, n_rows: int) -> list[Any]:
+    """Return keys as plain numbers and texts; raise DataError if they are not `n_rows` of these."""
+    if isinstance(keys, np.ndarray) and keys.shape == (n_rows,) and keys.dtype.kind in "iu":
+        return list(keys.tolist())  # the checks of others take as long as learning a row
+    return list(read_ids(keys, n_rows).tolist())
+
+
+SHARED_PARAMETERS = (
+    "features",
+    "n_components",
+    "order",
+    "scaling",
+    "coverage",
+    "guarantees",
+    "expire_after_labels",
+    "random_state",
+)
+"""Parameters of `AMRC` that all models of a fleet have in common."""
+
+
+class AMRCFleet:
+    """Many models ``AMRC(memory="light")`` of one shape, one for each key, that learn and predict in one call.
+
+    The results are those of separate models, in a fraction of the time: the arrays of all models are in a few buffers,
+    and one compiled call for each buffer, on several cores, learns the rows of all keys. A key is a customer, a machine
+    or a sensor: a number or a text. Its model begins with the first row that is learned for it.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of columns of all rows.
+    classes : array-like
+        The labels that can occur, for all keys.
+    start : {"pooled", "blank"} or AMRC, default="pooled"
+        What the model of a new key begins with. "blank" knows nothing. "pooled" has a common model learn from the rows
+        of all keys, at most 64 rows of each call, and a new key begins with its knowledge: columns, members and
+        trees, but no figures, alarms or guarantees, which are about the rows of the key alone. With an ``AMRC`` (of
+        ``memory="light"``, and with the same columns, classes and parameters) every key begins with the knowledge of
+        that model.
+    features, n_components, order, scaling, coverage, guarantees, expire_after_labels, random_state
+        As in `AMRC`, for all models.
+    n_threads : int, optional
+        Number of threads; by default as many as there are cores.
+
+    Attributes
+    ----------
+    keys : list
+        The keys that have a model.
+    n_bytes_per_key : int
+        Size of the state of a model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from driftline.fleet import AMRCFleet
+    >>> rng = np.random.default_rng(0)
+    >>> fleet = AMRCFleet(n_columns=2, classes=["fine", "worn"], features="linear")
+    >>> for hour in range(50):  # a row of each of three machines
+    ...     X = rng.normal(size=(3, 2))
+    ...     said = fleet.step(X, np.where(X[:, 0] > 0, "worn", "fine"), keys=["pump", "fan", "belt"])
+    >>> fleet.predict([[2.0, 0.0], [-2.0, 0.0]], keys=["pump", "fan"])
+    array(['worn', 'fine'], dtype='<U4')
+    >>> fleet.model("pump").n_steps_
+    50
+    """
+
+    def __init__(
+        self,
+        n_columns: int,
+        classes: Any,
+        *,
+        start: Any = "pooled",
+        features: str = "auto",
+        n_components: int = 200,
+        order: int = 1,
+        scaling: str = "running",
+        coverage: float = 0.95,
+        guarantees: Guarantees | None = None,
+        expire_after_labels: int = 100_000,
+        random_state: int = 0,
+        n_threads: int | None = None,
+    ) -> None:
+        labels = np.unique(read_labels(classes, name="classes"))
+        if len(labels) < 2:
+            raise ConfigError(f"a fleet needs all classes when it begins, two or more; got {labels.tolist()}")
+        parameters = {
+            "features": features,
+            "n_components": n_components,
+            "order": order,
+            "scaling": scaling,
+            "coverage": coverage,
+            "guarantees": guarantees,
+            "expire_after_labels": expire_after_labels,
+            "random_state": random_state,
+            "memory": "light",
+        }
+        if features not in ("auto", "linear", "fourier"):
+            raise ConfigError(f"features of a fleet must be 'auto', 'linear' or 'fourier'; got {features!r}")
+        self._model = AMRC._new(whole_number("n_columns", n_columns, at_least=1), labels, parameters)
+        self._classes = ClassList(labels)
+        self._memory = StreamMemory(self._model._learner)
+        threads = n_cores() if n_threads is None else whole_number("n_threads", n_threads, at_least=1)
+        self._streams = Streams(self._memory, threads)
+        self._slots: dict[Any, int] = {}
+        self._start = SharedStart(start, self._model, self._streams)
+        self._late = LateLabels(self._model._learner, self._streams)
+        self._shape = shape_digest(self._model._plain_parameters(), self._classes, self._memory)
+        self._lock = threading.RLock()
+
+    @property
+    def keys(self) -> list[Any]:
+        """The keys that have a model, in the order of their first rows."""
+        return list(self._slots)
+
+    @property
+    def classes_(self) -> LabelArray:
+        """The classes, in the order of the columns of probabilities."""
+        return self._classes.labels
+
+    @property
+    def n_bytes_per_key(self) -> int:
+        """Size of the state of a model."""
+        return self._memory.n_bytes
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self._slots)
+
+    def __contains__(self, key: Any) -> bool:
+        """Return whether a key has a model."""
+        return key in self._slots
+
+    # Learning and predicting ---------------------------------------------------------------------------
+
+    def step(self, X: Any, y: Any, keys: Any) -> FleetPredictions:
+        """Predict rows, then learn them; return what was said of each row before it was learned.
+
+        A key may have any number of rows in a call, which are learned in their order, each predicted by a model that
+        has learned those before it. A key that is new gets a model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_columns)
+            Rows; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Labels, each one of the classes.
+        keys : array-like of shape (n_samples,)
+            The key of each row.
+
+        Returns
+        -------
+        FleetPredictions
+            One entry for each row, in the order of X.
+        """
+        rows, known = self._read(X, keys)
+        positions = self._positions(read_labels(y, len(rows)))
+        with self._lock, defer_interrupt():
+            slots = self._slots_of(known)
+            if self._late.is_anyone_waiting and any(map(self._late.is_waiting, known)):
+                result = self._learn_one_by_one(known, slots, rows, positions)
+            else:
+                result = self._run(learn_streams, slots, rows, positions)
+            sampled = self._start.sample(len(rows))
+            if len(sampled):
+                common = np.full(len(sampled), self._start.slot)
+                self._run(learn_streams, common, rows[sampled], positions[sampled])
+            return result
+
+    def _learn_one_by_one(self, keys: list[Any], slots: Indices, rows: Matrix, positions: Labels) -> FleetPredictions:
+        """Predict and learn rows as `step`, where some keys wait for labels of earlier rows."""
+        parts = []
+        for t, key in enumerate(keys):
+            row = slice(t, t + 1)
+            if self._late.is_waiting(key):
+                parts.append(self._run(predict_streams, slots[row], rows[row]))
+                self._late.learn(key, int(slots[t]), rows[row], int(positions[t]))
+            else:
+                parts.append(self._run(learn_streams, slots[row], rows[row], positions[row]))
+        return FleetPredictions.concatenate(parts)
+
+    # Late labels ------------------------------------------------------------------------------------------
+
+    def observe(self, X: Any, keys: Any, ids: Any) -> FleetPredictions:
+        """Predict rows whose labels come later, and keep the predictions until `label` brings them.
+
+        Each row costs about a millisecond instead of tens of microseconds, and so do all rows of a key as long as rows
+        of it wait, because they are learned one by one, as by a model of its own.
+
+        Parameters
+        ----------
+        X, keys
+            As in `step`.
+        ids : array-like of shape (n_samples,)
+            Numbers or texts by which `label` finds the rows; those of the rows of a key that wait must differ.
+
+        Returns
+        -------
+        FleetPredictions
+            What was said of each row, in the order of X.
+        """
+        rows, known = self._read(X, keys)
+        row_ids = list(read_ids(ids, len(rows)).tolist())
+        with self._lock, defer_interrupt():
+            self._check_new_ids(known, row_ids)
+            slots, parts = self._slots_of(known), []
+            for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
+                row = slice(t, t + 1)
+                parts.append(self._run(predict_streams, slots[row], rows[row]))
+                self._late.observe(key, int(slots[t]), rows[row], row_id)
+            return FleetPredictions.concatenate(parts)
+
+    def label(self, keys: Any, ids: Any, y: Any) -> Flags:
+        """Learn the labels of rows that were observed.
+
+        Parameters
+        ----------
+        keys, ids : array-like of shape (n_samples,)
+            The keys and ids of the rows, as in `observe`.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n_samples,)
+            Whether each label was learned; not if no such row waits, because it was not observed, is labelled already,
+            or was given up.
+        """
+        labels = read_labels(y)
+        positions, known = self._positions(labels), read_keys(keys, len(labels))
+        row_ids = read_ids(ids, len(labels)).tolist()
+        learned = np.zeros(len(labels), np.bool_)
+        unseen = np.full((1, self._model.n_features_in_), np.nan)
+        with self._lock, defer_interrupt():
+            for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
+                learned[t] = self._late.pending(key).is_waiting(row_id)
+                if learned[t]:
+                    self._late.learn(key, self._slots[key], unseen, int(positions[t]), row_id)
+        return learned
+
+    def give_up(self, key: Any, ids: Any = None) -> Self:
+        """Stop waiting for the labels of observed rows of a key; other ids are ignored.
+
+        Parameters
+        ----------
+        key : number or text
+            A key that has a model.
+        ids : array-like, optional
+            The ids of the rows; by default all rows of the key that wait.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet itself.
+        """
+        row_ids = None if ids is None else read_ids(ids, len(ids)).tolist()
+        with self._lock, defer_interrupt():
+            self._slot(key)
+            pending = self._late.pending(key).copy()
+            pending.give_up(row_ids)
+            self._late.put(key, pending)
+        return self
+
+    def _check_new_ids(self, keys: list[Any], row_ids: list[Any]) -> None:
+        """Raise DataError if a row has the id of another one of its key that waits, or of the same call."""
+        seen: set[tuple[Any, Any]] = set()
+        for row, pair in enumerate(zip(keys, row_ids, strict=True)):
+            if pair in seen or self._late.pending(pair[0]).is_waiting(pair[1]):
+                raise DataError(
+                    f"key {pair[0]!r} already waits for the label of a row with the id {pair[1]!r} of row {row}; give "
+                    "each row of a key an id of its own"
+                )
+            seen.add(pair)
+
+    def predict_with_guarantees(
+        self, X: Any, keys: Any, *, error: Any = None, coverage: float | None = None
+    ) -> FleetPredictions:
+        """Return all that the models say of rows now; changes nothing.
+
+        A key without a model is predicted by what a new model would begin with.
+
+        Parameters
+        ----------
+        X, keys
+            As in `step`.
+        error, coverage : optional
+            The levels of the answers and of the sets, as in `AMRC.predict_with_guarantees`.
+
+        Returns
+        -------
+        FleetPredictions
+            One entry for each row, in the order of X.
+        """
+        rows, known = self._read(X, keys)
+        with self._lock:
+            newcomer = -1 if all(map(self._slots.__contains__, known)) else self._start.newcomer()
+            slots = np.fromiter((self._slots.get(key, newcomer) for key in known), np.int64, len(known))
+            return self._run(predict_streams, slots, rows, error=error, coverage=coverage)
+
+    def predict(self, X: Any, keys: Any) -> LabelArray:
+        """Return the most probable label of each row; changes nothing.
+
+        Parameters
+        ----------
+        X, keys
+            As in `step`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        return self.predict_with_guarantees(X, keys).labels
+
+    def predict_proba(self, X: Any, keys: Any) -> Matrix:
+        """Return the probability of each class for each row; changes nothing.
+
+        Parameters
+        ----------
+        X, keys
+            As in `step`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, columns in the order of `classes_`.
+        """
+        return self.predict_with_guarantees(X, keys).probabilities
+
+    def decide(self, X: Any, keys: Any, error: Any = None) -> "np.ma.MaskedArray[Any, Any]":
+        """Return a label for each row that can be answered; the others are masked, for somebody else to decide.
+
+        For each key, at most a share `error` of its answers is wrong in the long run, on any stream.
+
+        Parameters
+        ----------
+        X, keys
+            As in `step`.
+        error : float or mapping, optional
+            The allowed share of wrong answers, one of the levels in `guarantees`; by default the first of them.
+
+        Returns
+        -------
+        MaskedArray of shape (n_samples,)
+            The labels; masked where the row should be handed over.
+        """
+        return self.predict_with_guarantees(X, keys, error=error).answers
+
+    # Keys -------------------------------------------------------------------------------------------------
+
+    def model(self, key: Any) -> AMRC:
+        """Return the model of a key as a model of its own, which goes on where the fleet is now.
+
+        Parameters
+        ----------
+        key : number or text
+            A key that has a model.
+
+        Returns
+        -------
+        AMRC
+            A copy: what it learns does not change the fleet.
+        """
+        with self._lock:
+            slot = self._slot(key)
+            model = copy.deepcopy(self._model)
+            self._memory.load(model._learner, self._streams.stream(slot))
+            model._learner.pending = self._late.pending(key).copy()
+        return model
+
+    def put(self, key: Any, model: AMRC) -> Self:
+        """Let a key go on with a model, instead of its own if it has one.
+
+        Parameters
+        ----------
+        key : number or text
+            The key.
+        model : AMRC
+            A model with the parameters, columns and classes of the fleet; it is copied.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet itself.
+        """
+        check_fits(model, self._model)
+        known = read_keys([key], 1)
+        learner = independent_copy(model._learner)
+        with self._lock, defer_interrupt():
+            (slot,) = self._slots_of(known)
+            self._memory.store(learner, self._streams.stream(slot))
+            self._late.put(known[0], learner.pending)
+        return self
+
+    def remove(self, key: Any) -> Self:
+        """Forget a key and its model.
+
+        Parameters
+        ----------
+        key : number or text
+            A key that has a model.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet itself.
+        """
+        with self._lock, defer_interrupt():
+            self._streams.release(self._slot(key))
+            del self._slots[key]
+            self._late.remove(key)
+        return self
+
+    def status(self, keys: Any = None) -> "np.ndarray[Any, np.dtype[np.void]]":
+        """Return how well the models of some keys do.
+
+        Parameters
+        ----------
+        keys : array-like, optional
+            Keys that have a model; by default all of them.
+
+        Returns
+        -------
+        structured ndarray
+            A row for each key: `key`; `n_rows` and `n_wrong`, how many labels it learned and how many of its
+            predictions were wrong; their quotient `error` with its limits `low` and `high`, which hold at all times at
+            once; `n_answered` and `n_wrong_answers` at the first level of `guarantees`; `has_alarm`, whether its error
+            has risen; and `n_waiting`, its rows without labels.
+
+        Examples
+        --------
+        >>> from driftline.fleet import AMRCFleet
+        >>> fleet = AMRCFleet(n_columns=1, classes=["no", "yes"], features="linear")
+        >>> said = fleet.step([[0.0], [1.0], [0.2]], ["no", "yes", "no"], keys=["a", "b", "a"])
+        >>> fleet.status()[["key", "n_rows"]].tolist()
+        [('a', 2), ('b', 1)]
+        """
+        with self._lock:
+            known = self.keys if keys is None else read_keys(keys, len(keys))
+            streams = self._streams.gather([self._slot(key) for key in known])
+            n_waiting = np.array([len(self._late.pending(key)) for key in known], np.int64)
+            return status_table(known, streams, n_waiting, self._memory, self._model._learner.tracker)
+
+    # State ------------------------------------------------------------------------------------------------
+
+    def key_state(self, key: Any) -> bytes:
+        """Return the state of a key as bytes, for a store of your own.
+
+        Parameters
+        ----------
+        key : number or text
+            A key that has a model.
+
+        Returns
+        -------
+        bytes
+            About `n_bytes_per_key` bytes, with a version and a checksum. They can be used by fleets with the same
+            parameters, columns and classes.
+        """
+        with self._lock:
+            return stream_to_bytes(self._streams.stream(self._slot(key)), self._late.pending(key), self._shape)
+
+    def set_key_state(self, key: Any, data: bytes) -> Self:
+        """Let a key go on from what `key_state` returned; everything is checked before it is used.
+
+        Parameters
+        ----------
+        key : number or text
+            The key; its model is replaced if it has one.
+        data : bytes
+            What `key_state` returned.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet itself.
+        """
+        known = read_keys([key], 1)
+        with self._lock, defer_interrupt():
+            stream, pending = stream_from_bytes(data, self._late.learner, self._memory, self._shape)
+            (slot,) = self._slots_of(known)
+            self._streams.stream(slot)[:] = stream
+            self._late.put(known[0], pending)
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fleet to one file, atomically.
+
+        Parameters
+        ----------
+        path : path-like
+            The file. An existing file is replaced only when the new one is complete.
+        """
+        with self._lock:
+            common = stream_to_bytes(self._streams.stream(self._start.slot), self._late.pending(None), self._shape)
+            header = {
+                "parameters": self._model._plain_parameters(),
+                "classes": self._classes.to_json(),
+                "n_columns": self._model.n_features_in_,
+                "pools": self._start.learns,
+                "n_keys": len(self) + 1,
+            }
+            write_fleet(path, header, chain([(None, common)], ((key, self.key_state(key)) for key in self._slots)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> "AMRCFleet":
+        """Read a fleet that `save` wrote; it continues as if it had never stopped.
+
+        Everything in the file is checked before it is used, so files from strangers can be loaded.
+
+        Parameters
+        ----------
+        path : path-like
+            A file written by `save`.
+        n_threads : int, optional
+            As in the constructor.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet.
+        """
+        with opened_fleet(path) as file:
+            fleet = cls._from_header(file.header, n_threads)
+            for k, (key, state) in enumerate(file.states()):
+                if k == 0:  # that of the common model
+                    stream, _ = stream_from_bytes(state, fleet._late.learner, fleet._memory, fleet._shape)
+                    fleet._streams.stream(fleet._start.slot)[:] = stream
+                elif isinstance(key, int | float | str) and key not in fleet:
+                    fleet.set_key_state(key, state)
+                else:
+                    raise CheckpointError(f"it is damaged: {str(key)[:50]!r} is no key, or one that came before")
+        return fleet
+
+    @classmethod
+    def _from_header(cls, header: Mapping[str, Any], n_threads: int | None) -> "AMRCFleet":
+        """Return a fleet without keys from the header of a file; raise CheckpointError if it is not that of a fleet."""
+        try:
+            parameters = AMRC._parameters_from_plain(dict(header["parameters"]))
+            given = {name: parameters[name] for name in SHARED_PARAMETERS}
+            labels, start = ClassList.from_json(header["classes"]).labels, "pooled" if header["pools"] else "blank"
+            model, n_columns = AMRC(**given, memory="light"), whole_number("n_columns", header["n_columns"], at_least=1)
+            check_size(model._n_bytes(model._checked_parameters(), n_columns, len(labels)), MAX_BYTES)
+            return cls(n_columns, labels, start=start, n_threads=n_threads, **given)
+        except CheckpointError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:  # ConfigError and DataError are ValueErrors
+            raise CheckpointError("its header is not that of a fleet: ", str(error)) from error
+
+    # Parts ------------------------------------------------------------------------------------------------
+
+    def _slot(self, key: Any) -> int:
+        if key not in self._slots:
+            raise DataError(f"the fleet has no key {key!r}; it has {len(self._slots)} keys, which `keys` lists")
+        return self._slots[key]
+
+    def _slots_of(self, keys: list[Any]) -> Indices:
+        """Return the slot of each key; a key without a model gets one."""
+        slots: list[Any] = list(map(self._slots.get, keys))
+        if None in slots:
+            stream, new = self._start.new_stream(), [key for key in dict.fromkeys(keys) if key not in self._slots]
+            for key, slot in zip(new, self._streams.take(len(new)), strict=True):
+                self._streams.stream(slot)[:] = stream
+                self._slots[key] = slot
+            slots = list(map(self._slots.__getitem__, keys))
+        return np.array(slots, np.int64)
+
+    def _read(self, X: Any, keys: Any) -> tuple[Matrix, list[Any]]:
+        """Return checked rows and keys; raise DataError if they are none of this fleet."""
+        rows = read_rows(X)
+        if rows.shape[1] != self._model.n_features_in_:
+            raise DataError(f"X has {rows.shape[1]} columns, and the fleet {self._model.n_features_in_}")
+        return rows, read_keys(keys, len(rows))
+
+    def _positions(self, labels: LabelArray) -> Labels:
+        """Return the positions of labels in the list of classes; raise DataError if one is missing there."""
+        self._classes.check(labels)
+        classes = self._classes.labels  # which are sorted
+        positions: Labels = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        unknown = classes[positions] != labels
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise DataError(
+                f"the label of row {row} is {labels.tolist()[row]!r}, and the classes of the fleet are "
+                f"{self._classes.labels.tolist()}; give all classes when the fleet begins"
+            )
+        return positions
+
+    def _run(
+        self, kernel: Any, slots: Indices, *given: Any, error: Any = None, coverage: float | None = None
+    ) -> FleetPredictions:
+        """Run a kernel with arrays that have a row for each slot; return what it set, in the order of the rows."""
+        n, c = len(slots), len(self._classes.labels)
+        guarantees = self._model._learner.tracker.guarantees
+        order = np.argsort(slots, kind="stable")
+        h, bounds, said = np.empty((n, c)), np.empty(n), blank_statements(n, c, guarantees)
+        self._streams.run(kernel, slots[order], *(array[order] for array in given), h, bounds, *said)
+        back = np.empty(n, np.int64)
+        back[order] = np.arange(n)
+        of_rows: list[Any] = [array[back] for array in said]
+        classes, levels = self._classes.labels, {"error": error, "coverage": coverage}
+        return FleetPredictions.of_statements(
+            RowStatements(*of_rows), h[back], bounds[back], classes, guarantees, **levels
+        )

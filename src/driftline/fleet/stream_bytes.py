@@ -1,0 +1,86 @@
+"""The state of a key as bytes, with version and checksum, for stores of other programs and for files of fleets."""
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from driftline.core.class_list import ClassList
+from driftline.core.schema import Described, check_names, check_shapes, check_values, expected_in
+from driftline.ensemble.learner import EnsembleLearner
+from driftline.ensemble.pending_rows import PendingRows
+from driftline.errors import CheckpointError
+from driftline.fleet.layout import Bytes, StreamMemory
+from driftline.types import State
+
+MAGIC = b"driftline stream 1\n"
+"""How the bytes begin; the number is the version of their format."""
+DIGEST_BYTES = 32
+FIRST_MODEL_FORMAT = 3
+"""Version of model files whose description of arrays applies to streams."""
+
+
+def shape_digest(parameters: Mapping[str, Any], classes: ClassList, memory: StreamMemory) -> bytes:
+    """Return a digest of what all keys of a fleet have in common: parameters, columns, classes and memory layout."""
+    digest = hashlib.sha256(json.dumps([dict(parameters), classes.to_json()], sort_keys=True).encode())
+    for array in (memory.layout.places, memory.layout.other_places):
+        digest.update(array.tobytes())
+    return digest.digest()
+
+
+def stream_to_bytes(stream: Bytes, pending: PendingRows, shape: bytes) -> bytes:
+    """Return the state of a key as bytes."""
+    rows = io.BytesIO()
+    state: dict[str, Any] = pending.state() | {"n_expired": np.array([pending.n_expired])}
+    np.savez(rows, **state)
+    content = MAGIC + shape + stream.tobytes() + rows.getvalue()
+    return content + hashlib.sha256(content).digest()
+
+
+def stream_from_bytes(
+    data: bytes, learner: EnsembleLearner, memory: StreamMemory, shape: bytes
+) -> tuple[Bytes, PendingRows]:
+    """Return the stream and the pending rows of a key from its bytes; raise CheckpointError if they are not such.
+
+    They are checked as a model file is, so that bytes from strangers can be read. The learner, of the shape that all
+    models of the fleet have, is overwritten.
+    """
+    content, checksum = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
+    if not content.startswith(MAGIC):
+        raise CheckpointError(f"these bytes are not the state of a key: expected them to begin with {MAGIC!r}")
+    if hashlib.sha256(content).digest() != checksum:
+        raise CheckpointError("the state of the key is damaged: its checksum does not match; use another copy")
+    start = len(MAGIC) + len(shape)
+    if content[len(MAGIC) : start] != shape:
+        raise CheckpointError(
+            "the state of the key is that of a fleet with other parameters, columns or classes, or of another version "
+            "of driftline; make the fleet with those"
+        )
+    stream = np.frombuffer(content[start : start + memory.n_bytes], np.uint8)
+    arrays = _read_pending(content[start + memory.n_bytes :])
+    memory.load(learner, stream)
+    learner.pending = learner.pending.blank()
+    learner.pending.n_expired = int(arrays.pop("n_expired")[0])
+    state = learner.state() | {f"pending/{name}": array for name, array in arrays.items()}
+    schema = expected_in(state, FIRST_MODEL_FORMAT, learner.schema())
+    check_names(state, schema)
+    check_shapes({name: Described(array.shape, array.dtype) for name, array in state.items()}, schema)
+    check_values(state, schema)
+    learner.restore({name: array.copy() for name, array in state.items()})
+    checked = np.zeros(memory.n_bytes, np.uint8)
+    memory.store(learner, checked)
+    return checked, learner.pending
+
+
+def _read_pending(data: bytes) -> State:
+    """Return the arrays of pending rows; raise CheckpointError if they cannot be read."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays: State = dict(archive)
+            arrays["n_expired"] = np.array([int(arrays["n_expired"][0])])
+    except Exception as error:  # whatever the readers of zip archives and arrays raise
+        raise CheckpointError("the rows of the key that wait for labels cannot be read; use another copy") from error
+    return arrays

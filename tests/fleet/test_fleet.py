@@ -1,0 +1,164 @@
+"""A fleet is what separate light models are, bit for bit, whatever the keys and the grouping of rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driftline import AMRC
+from driftline.errors import ConfigError, DataError
+from driftline.fleet import AMRCFleet
+from driftline.fleet.streams import STREAMS_PER_BUFFER
+from driftline.guarantees import Guarantees
+from helpers.fleets import CLASSES, assert_same_model, learn_separately, rows_of
+
+
+@pytest.mark.parametrize("features", ["auto", "linear", "fourier"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_fleet_gives_the_results_of_separate_models(features, n_classes):
+    rng = np.random.default_rng(n_classes)
+    classes = CLASSES[:n_classes]
+    fleet, models = AMRCFleet(3, classes, start="blank", features=features), {}
+    for n in (1, 40, 300):
+        X, y, keys = rows_of(rng, n, 5, n_classes=n_classes)
+        result = fleet.step(X, y, keys)
+        said = learn_separately(models, X, y, keys, classes, features=features)
+        assert result.probabilities.tobytes() == np.concatenate([each.probabilities for each in said]).tobytes()
+        assert result.labels.tolist() == [each.predicted[0] for each in said]
+    assert len(fleet) == len(models)
+    now = fleet.predict_with_guarantees(X, keys)
+    for key, model in models.items():
+        assert_same_model(fleet.model(key), model)
+        expected = model.predict_with_guarantees(X[keys == key])
+        assert now.confidences[keys == key].tobytes() == expected.confidences.tobytes()
+        assert now.row_bounds[keys == key].tobytes() == expected.bounds.tobytes()
+        assert now.answers.mask[keys == key].tolist() == expected.answers.mask.tolist()
+        assert now.sets[keys == key].tolist() == expected.sets.tolist()
+        assert (now.error_bounds[keys == key] == model.error_bound_).all()
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=4), st.integers(1, 80), st.integers(1, 3), st.integers(0, 99))
+def test_the_grouping_of_rows_and_the_number_of_threads_change_nothing(sizes, n_keys, n_threads, seed):
+    rng = np.random.default_rng(seed)
+    X, y, keys = rows_of(rng, sum(sizes), n_keys)
+    whole = AMRCFleet(3, CLASSES, start="blank", features="linear", n_threads=n_threads)
+    parts = AMRCFleet(3, CLASSES, start="blank", features="linear", n_threads=1)
+    expected = whole.step(X, y, keys)
+    start = 0
+    for size in sizes:
+        part = slice(start, start + size)
+        assert parts.step(X[part], y[part], keys[part]).probabilities.tobytes() == (
+            expected.probabilities[part].tobytes()
+        )
+        start += size
+    assert whole.keys == parts.keys
+
+
+def test_predictions_change_nothing_and_repeat_themselves():
+    X, y, keys = rows_of(np.random.default_rng(0), 200, 7)
+    fleet = AMRCFleet(3, CLASSES)
+    fleet.step(X, y, keys)
+    before = [fleet.model(key) for key in fleet.keys]
+    first = fleet.predict_with_guarantees(X, keys)
+    unknown = fleet.predict_proba(X, ["a new key"] * 200)
+    assert first.probabilities.tobytes() == fleet.predict_proba(X, keys).tobytes()
+    assert unknown.tobytes() == fleet.predict_proba(X, keys + 1000).tobytes()
+    assert fleet.decide(X, ["a new key"] * 200).mask.all()  # it knows something, but nothing of its mistakes
+    assert len(fleet) == len(before)
+    for key, model in zip(fleet.keys, before, strict=True):
+        assert_same_model(fleet.model(key), model)
+
+
+def test_a_removed_key_begins_anew_and_leaves_the_others_as_they_are():
+    X, y, keys = rows_of(np.random.default_rng(0), 400, 2 * STREAMS_PER_BUFFER)
+    fleet = AMRCFleet(3, CLASSES, start="blank", features="linear")
+    fleet.step(X, y, keys)
+    kept = {key: fleet.model(key) for key in fleet.keys[1:]}
+    gone = fleet.keys[0]
+    fleet.remove(gone)
+    assert gone not in fleet
+    with pytest.raises(DataError, match="the fleet has no key"):
+        fleet.model(gone)
+    fleet.step(X[:1], y[:1], ["another"])  # in the memory of the one that is gone
+    assert_same_model(
+        fleet.model("another"), AMRC(memory="light", features="linear").partial_fit(X[:1], y[:1], CLASSES)
+    )
+    for key, model in kept.items():
+        assert_same_model(fleet.model(key), model)
+
+
+def test_a_model_goes_into_a_fleet_and_comes_back():
+    X, y, _ = rows_of(np.random.default_rng(0), 300, 1)
+    model = AMRC(memory="light", guarantees=Guarantees(errors=(0.1, 0.02))).partial_fit(X[:200], y[:200], CLASSES)
+    fleet = AMRCFleet(3, CLASSES, guarantees=Guarantees(errors=(0.1, 0.02))).put("one", model)
+    fleet.step(X[200:], y[200:], ["one"] * 100)
+    assert_same_model(fleet.model("one"), model.partial_fit(X[200:], y[200:]))
+
+
+def test_a_new_key_begins_with_what_a_common_model_knows_but_with_figures_of_its_own():
+    rng = np.random.default_rng(0)
+    X, y, keys = rows_of(rng, 3000, 300)
+    fleet = AMRCFleet(3, CLASSES)
+    for t in range(0, 3000, 50):
+        fleet.step(X[t : t + 50], y[t : t + 50], keys[t : t + 50])
+    known = fleet.predict(X, ["new"] * 3000)
+    assert np.mean(known != y) < np.mean(AMRCFleet(3, CLASSES).predict(X, keys) != y) - 0.2
+    fleet.step(X[:1], y[:1], ["new"])
+    model = fleet.model("new")
+    assert model.n_steps_ == 1
+    assert model.error_interval().n_rows == 1
+
+
+def test_every_key_begins_with_a_given_model():
+    X, y, keys = rows_of(np.random.default_rng(0), 300, 3)
+    model = AMRC(memory="light").partial_fit(X, y, CLASSES)
+    fleet = AMRCFleet(3, CLASSES, start=model)
+    before = model.predict_proba(X)
+    assert fleet.predict_proba(X, keys).tobytes() == before.tobytes()
+    fleet.step(X, y, keys)
+    assert fleet.predict_proba(X, ["new"] * 300).tobytes() == before.tobytes()  # the given model stays as it was
+    assert model.predict_proba(X).tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "keys", "message"),
+    [
+        (np.zeros((2, 4)), ["fine", "hot"], [1, 2], "X has 4 columns, and the fleet 3"),
+        (np.zeros((2, 3)), ["fine", "cold"], [1, 2], "the label of row 1 is 'cold'"),
+        (np.zeros((2, 3)), ["fine"], [1, 2], "X has 2 rows and y 1 labels"),
+        (np.zeros((2, 3)), ["fine", "hot"], [1], "ids must be a sequence of 2"),
+        (np.zeros((2, 3)), ["fine", "hot"], [1, None], "id of row 1 is None"),
+        (np.full((2, 3), np.inf), ["fine", "hot"], [1, 2], "expected numbers up to"),
+    ],
+)
+def test_rows_that_are_refused_change_nothing(X, y, keys, message):
+    rows = rows_of(np.random.default_rng(0), 50, 2)
+    fleet = AMRCFleet(3, CLASSES, features="linear")
+    fleet.step(*rows)
+    before = [fleet.model(key) for key in fleet.keys]
+    with pytest.raises(DataError, match=message):
+        fleet.step(X, y, keys)
+    assert sorted(fleet.keys) == [0, 1]
+    for key, model in zip(fleet.keys, before, strict=True):
+        assert_same_model(fleet.model(key), model)
+
+
+def test_what_cannot_be_a_fleet_is_refused():
+    full = AMRC().partial_fit(np.zeros((1, 3)), ["hot"], CLASSES)
+    for parameters, message in (
+        ({"classes": ["fine"]}, "two or more"),
+        ({"features": "trees"}, "must be 'auto', 'linear' or 'fourier'"),
+        ({"start": "warm"}, "start must be 'pooled', 'blank' or an AMRC"),
+        (
+            {"start": full},
+            "differs from those of the fleet in memory",
+        ),
+        ({"start": AMRC(memory="light").partial_fit(np.zeros((1, 2)), ["hot"], CLASSES)}, "2 columns"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            AMRCFleet(**{"n_columns": 3, "classes": CLASSES} | parameters)
+
+
+@pytest.mark.parametrize(("features", "kibibytes"), [("linear", 64), ("auto", 64), ("fourier", 200)])
+def test_the_state_of_a_model_with_8_columns_is_small(features, kibibytes):
+    assert AMRCFleet(8, ["a", "b"], features=features).n_bytes_per_key <= kibibytes * 1024
