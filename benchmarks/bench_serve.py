@@ -1,11 +1,11 @@
 """Load on `driftline serve`: single rows that are predicted, then labelled, and batches, from a second process.
 
-    python benchmarks/bench_serve.py [--seconds 60] [--connections 16]
-    python benchmarks/bench_serve.py --memory 500000
+    python benchmarks/bench_serve.py [--seconds 60] [--connections 16] [--pairs 500000] [--write]
 
 The server runs with the default model and SQLite in a temporary folder, and every answer is on disk before it is sent.
-The client is this process, on loopback; the run ends after the given time. With `--memory`, so many pairs go to a
-stream in this process instead, without HTTP, and the memory is shown as they go.
+The client is this process, on loopback; each part ends after the given time. Then so many pairs go to a stream in this
+process, without HTTP, and the memory is shown as they go; `--pairs 0` leaves that out. `--write` writes
+results/serve.md.
 """
 
 import argparse
@@ -22,15 +22,13 @@ from collections import deque
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from driftline.serve.service import Service
 from driftline.serve.settings import ServerSettings
+from provenance import write_results
 
 N_COLUMNS, BATCH_ROWS = 8, 100
 NAMES = [f"x{j}" for j in range(N_COLUMNS)]
-console = Console(width=100)
 
 
 class Connection:
@@ -75,19 +73,21 @@ async def pairs(connection, name, rng, n_rows, deadline, latencies):
         latencies += [middle - start, time.perf_counter() - middle]
 
 
-async def load(port, name, n_connections, n_rows, seconds):
-    """Return pairs per second, and the latencies of all requests in milliseconds."""
-    connections = [await Connection.open(port) for _ in range(n_connections)]
+async def load(server, port, n_connections, n_rows, seconds):
+    """Return rows per second, latencies of all requests, and the server's processor time per row, in milliseconds."""
+    connections, name = [await Connection.open(port) for _ in range(n_connections)], f"rows-{n_rows}"
     await connections[0].post("/v1/streams", {"name": name})
     rng, latencies = np.random.default_rng(0), []
     await pairs(connections[0], name, rng, n_rows, time.perf_counter() + 2.0, [])
-    start = time.perf_counter()
+    start, before = time.perf_counter(), cpu_seconds(server.pid)
     await asyncio.gather(*(pairs(each, name, rng, n_rows, start + seconds, latencies) for each in connections))
-    return len(latencies) / 2 * n_rows / (time.perf_counter() - start), 1000 * np.array(latencies)
+    n, used = len(latencies) / 2 * n_rows, cpu_seconds(server.pid) - before
+    return n / (time.perf_counter() - start), 1000 * np.array(latencies), 1000 * used / n
 
 
 def memory(n_pairs):
-    """Send pairs to a stream in this process, 20 at once, and print its memory ten times."""
+    """Send pairs to a stream in this process, 20 at once; return the lines of a table of its memory on the way."""
+    lines = ["| pairs so far | memory, MB | on disk, MB |", "|---:|---:|---:|"]
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         service = Service(ServerSettings(Path(folder)))
@@ -105,8 +105,10 @@ def memory(n_pairs):
                 pages = int(Path("/proc/self/statm").read_text().split()[1])
                 megabytes = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
                 size = sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6
-                console.print(f"{start + 20:,} pairs: {megabytes:.0f} MB of memory, {size:.0f} MB on disk")
+                lines.append(f"| {start + 20:,} | {megabytes:.0f} | {size:.0f} |")
+                print(lines[-1], flush=True)
         service.close()
+    return lines
 
 
 def start_server(folder, port):
@@ -123,38 +125,47 @@ def start_server(folder, port):
     raise SystemExit("the server did not start")
 
 
+def requests(seconds, n_connections, port):
+    """Return the lines of a table of the requests that a server answers."""
+    lines = [
+        "| rows in a request | rows/s | goal | median, ms | p99, ms | goal | server's processor, ms per row |",
+        "|---:" * 7 + "|",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        process = start_server(folder, port)
+        try:
+            for n_rows, goal, limit in ((1, 400, "< 100"), (BATCH_ROWS, 2000, "")):
+                rate, latencies, used = asyncio.run(load(process, port, n_connections, n_rows, seconds))
+                low, high = np.percentile(latencies, [50, 99])
+                lines.append(f"| {n_rows} | {rate:,.0f} | ≥ {goal:,} | {low:.1f} | {high:.1f} | {limit} | {used:.2f} |")
+                print(lines[-1], flush=True)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+    return lines
+
+
 def main():
-    """Run the benchmark and print the table."""
+    """Run the benchmark, print the tables, and write them if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--port", type=int, default=8765)
-    parser.add_argument("--memory", type=int, metavar="PAIRS", help="measure memory over so many pairs instead")
+    parser.add_argument("--pairs", type=int, default=500_000, help="pairs over which memory is measured; 0 for none")
+    parser.add_argument("--write", action="store_true", help="write results/serve.md")
     arguments = parser.parse_args()
-    if arguments.memory:
-        memory(arguments.memory)
-        return
-    table = Table(title=f"predict, then label: {arguments.connections} connections, {N_COLUMNS} columns, AMRC()")
-    for name in ("rows in a request", "rows/s", "goal", "median ms", "p99 ms", "goal", "server's CPU"):
-        table.add_column(name, justify="right")
-    with tempfile.TemporaryDirectory() as folder:
-        process = start_server(folder, arguments.port)
-        try:
-            for n_rows, goal in ((1, 400), (BATCH_ROWS, 2000)):
-                before, start = cpu_seconds(process.pid), time.perf_counter()
-                rate, latencies = asyncio.run(
-                    load(arguments.port, f"rows-{n_rows}", arguments.connections, n_rows, arguments.seconds)
-                )
-                share = (cpu_seconds(process.pid) - before) / (time.perf_counter() - start)
-                low, high = np.percentile(latencies, [50, 99])
-                limit = "100" if n_rows == 1 else ""
-                table.add_row(
-                    str(n_rows), f"{rate:,.0f}", f"{goal:,}", f"{low:.1f}", f"{high:.1f}", limit, f"{share:.0%}"
-                )
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait()
-    console.print(table)
+    busy = os.getloadavg()[0]
+    lines = [
+        f"{arguments.connections} connections, {arguments.seconds:.0f} seconds, on a machine with {os.cpu_count()} "
+        f"cores whose load was {busy:.1f} before the run:",
+        "",
+    ]
+    print(lines[0], flush=True)
+    lines += requests(arguments.seconds, arguments.connections, arguments.port)
+    if arguments.pairs:
+        lines += ["", "Memory of a process with one stream, without HTTP:", "", *memory(arguments.pairs)]
+    if arguments.write:
+        write_results("serve", EXPLANATION, lines, ("fastapi", "uvicorn", "sqlalchemy"))
 
 
 def cpu_seconds(pid):
@@ -163,6 +174,14 @@ def cpu_seconds(pid):
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+
+EXPLANATION = f"""# Load on driftline serve
+
+Rows with {N_COLUMNS} columns and two classes are predicted by the default model, and labelled right after their answer,
+from a second process on loopback. What was answered is on disk (SQLite, `synchronous=FULL`). Latencies are of
+single requests, of predictions and labels alike. The server's processor time depends less than the rest on what else
+the machine does.
+"""
 
 if __name__ == "__main__":
     main()

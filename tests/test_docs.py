@@ -20,7 +20,7 @@ from helpers.printed_text import prints
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = DOCS / "reproduction", DOCS / "_build"
-OTHERS = (DOCS / "how-to" / "serve.md", DOCS / "how-to" / "kafka.md")  # the tests of the server run them
+OTHERS = tuple(DOCS / "how-to" / f"{name}.md" for name in ("serve", "serve-tutorial", "kafka"))  # tests/serve run them
 PAGES = sorted(set(DOCS.rglob("*.md")) - set(OTHERS))
 PAGES = [page for page in PAGES if not any(folder in page.parents for folder in GENERATED)]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)

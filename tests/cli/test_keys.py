@@ -22,6 +22,18 @@ def test_keys_are_created_listed_and_revoked_beside_a_server_that_runs(command, 
     assert len(command("keys", "list", *data).out.splitlines()) == 1
 
 
+def test_keys_are_kept_in_the_database_of_the_server(command, tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path / 'elsewhere' / 'streams.db'}"
+    created = command("keys", "create", "root", "--data", str(tmp_path / "data"), "--database", url)
+    assert created.code == 0
+    monkeypatch.setenv("DRIFTLINE_DATABASE", url)
+    assert "root" in command("keys", "list", "--data", str(tmp_path / "data")).out
+    with TestClient(create_app(ServerSettings(tmp_path / "data", database=url))) as client:
+        headers = {"Authorization": f"Bearer {created.out.strip()}"}
+        assert client.get("/v1/keys").status_code == 401
+        assert client.get("/v1/keys", headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -18,8 +18,8 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.error
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 
 from sqlalchemy import delete
@@ -58,7 +58,7 @@ class Client(threading.Thread):
                     row_id, label = waiting.pop(self._random.randrange(len(waiting)))
                     self.post("label", {"labels": [{"id": row_id, "label": label}]})
                     self.labelled[row_id] = label
-        except (OSError, urllib.error.URLError, ValueError):
+        except (OSError, HTTPException, ValueError):
             return  # the server is gone
 
 

@@ -71,6 +71,14 @@ def test_a_request_without_a_valid_key_is_refused_once_there_is_one(client):
     assert status(client, root, "GET", "/metrics") == 200
 
 
+def test_other_sites_can_change_nothing_even_without_keys(client):
+    acknowledge = "/v1/streams/a/alarm/acknowledge"
+    assert client.post(acknowledge, headers={"Origin": "http://elsewhere"}).status_code == 403
+    assert client.post(acknowledge, headers={"Origin": "null"}).status_code == 403
+    assert client.post(acknowledge, headers={"Origin": "http://testserver"}).status_code == 204
+    assert client.post(acknowledge).status_code == 204
+
+
 def test_keys_are_rotated_and_only_their_hashes_are_stored(client):
     first = new_key(client, {"*": "admin"})
     second = new_key(client, {"*": "admin"}, by=first)

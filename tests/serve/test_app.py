@@ -1,5 +1,7 @@
 """The HTTP interface."""
 
+import re
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -98,6 +100,63 @@ def test_content_that_cannot_be_used_is_refused_and_changes_nothing(client, stre
     response = client.post(f"{stream}/{path}", content=body, headers={"Content-Type": "application/json"})
     assert detail in problem(response, status)
     assert client.get(stream).json() == before
+
+
+def test_requests_are_counted_by_route_whatever_callers_send(client, stream):
+    client.post(f"{stream}/predict", json={"rows": [{"amount": 1}]})
+    client.post(f"{stream}/predict", json={})
+    for name in ("x", "y"):
+        client.get(f"/v1/streams/{name}")
+        client.get(f"/{name}")
+        client.request(name, "/healthz")
+    metrics = client.get("/metrics").text
+    predict = 'driftline_requests_total{method="POST",route="/v1/streams/{name}/predict",status='
+    assert f'{predict}"200"}} 1.0' in metrics
+    assert f'{predict}"422"}} 1.0' in metrics
+    assert 'driftline_requests_total{method="GET",route="/v1/streams/{name}",status="404"} 2.0' in metrics
+    assert 'driftline_requests_total{method="GET",route="other",status="404"} 2.0' in metrics
+    assert not re.search(r'="/?[xy]"', metrics)
+    assert 'driftline_request_seconds_count{method="POST",route="/v1/streams/{name}/predict"} 2.0' in metrics
+    assert 'driftline_oldest_open_row_seconds{stream="payments"}' in metrics
+
+
+def test_a_body_that_turns_out_too_large_while_it_comes_is_refused(client, stream):
+    parts = iter([b" " * 15_000] * 2)  # without a length in advance
+    refused = client.post(f"{stream}/predict", content=parts, headers={"Content-Type": "application/json"})
+    assert "at most 20000 bytes" in problem(refused, 413)
+    assert refused.json()["type"] == "urn:driftline:too-large"
+
+
+def test_paths_and_methods_that_do_not_exist_are_problems(client):
+    assert problem(client.get("/v2"), 404)
+    refused = client.put("/v1/openapi.json")
+    assert problem(refused, 405)
+    assert "GET" in refused.headers["allow"]
+
+
+@pytest.mark.parametrize("number", [0, 2**31, 10**30, "x"])
+def test_numbers_of_webhooks_that_cannot_be_are_refused(client, stream, number):
+    assert "webhook" in problem(client.delete(f"{stream}/webhooks/{number}"), 422)
+
+
+def test_all_answers_keep_browsers_from_doing_harm(client, stream, monkeypatch):
+    monkeypatch.setattr("driftline.serve.routes.figures_of", lambda state: 1 / 0)
+    answers = [client.get(path) for path in ("/healthz", "/v2", stream, "/docs", f"{stream}/figures")]
+    assert [answer.status_code for answer in answers] == [200, 404, 200, 200, 500]
+    for answer in answers:
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_documentation_shows_every_call_and_needs_no_other_site(client):
+    text = client.get("/docs").text
+    for path, operations in client.get("/v1/openapi.json").json()["paths"].items():
+        for method in operations:
+            assert f"<h3>{method.upper()} {path}</h3>" in text
+    links = set(re.findall(r"(?:src|href)=\"([^\"]*)", text))
+    assert links - {"/v1/openapi.json"} <= {f"#{name}" for name in re.findall(r" id=\"([^\"]*)", text)}
+    assert "<script" not in text
 
 
 def test_streams_are_listed_paused_limited_and_deleted(client, stream):

@@ -4,22 +4,21 @@ import json
 import re
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, generate_latest
+from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from driftline.cli.app import app
-from driftline.serve.health_routes import StreamCollector
-from helpers.served_streams import LINEAR, running_service
+from driftline.serve.app import create_app
+from driftline.serve.settings import ServerSettings
+from helpers.served_streams import LINEAR
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
 def test_the_dashboard_shows_metrics_that_the_server_has(tmp_path):
-    with running_service(tmp_path) as service:
-        service.create("a", LINEAR, None, None)
-        registry = CollectorRegistry()
-        registry.register(StreamCollector(service))
-        known = set(re.findall(r"^(driftline_\w+)", generate_latest(registry).decode(), re.MULTILINE))
+    with TestClient(create_app(ServerSettings(tmp_path))) as client:
+        client.post("/v1/streams", json={"name": "a", "parameters": LINEAR})
+        known = set(re.findall(r"^(driftline_\w+)", client.get("/metrics").text, re.MULTILINE))
     dashboard = json.loads((DEPLOY / "grafana.json").read_text(encoding="utf-8"))
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     shown = {name for expression in expressions for name in re.findall(r"driftline_\w+", expression)}

@@ -3,6 +3,7 @@
 import io
 import json
 
+import httpx
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -11,6 +12,7 @@ from fastapi.testclient import TestClient
 from driftline import AMRC
 from driftline.serve.app import create_app
 from driftline.serve.settings import ServerSettings
+from helpers.running_server import running_server
 
 URL = "/v1/streams/a"
 
@@ -104,6 +106,16 @@ def test_records_have_all_rows_with_predictions_and_labels(client):
     assert late["answered"] == [row["answer"] is not None for row in said]
     assert np.array_equal(np.column_stack([late["row.x0"], late["row.x1"]]), rows)
     assert table.column("labelled_at").null_count == 5
+
+
+def test_events_end_when_the_stream_is_deleted(tmp_path):
+    with running_server(create_app(ServerSettings(tmp_path))) as url, httpx.Client(base_url=url) as client:
+        client.post("/v1/streams", json={"name": "a"})
+        with client.stream("GET", f"{URL}/events") as answer:
+            lines = answer.iter_lines()
+            assert next(lines) == "event: status"
+            assert httpx.delete(f"{url}{URL}").status_code == 204
+            assert [line.partition(":")[0] for line in lines][:1] == ["data"]  # and no error at the end
 
 
 def test_events_tell_alarms_once_and_the_status_when_it_changes(client):

@@ -1,12 +1,15 @@
 """The state that is read from disk is the state that was in memory, bit for bit, whatever happened in between."""
 
 import shutil
+import threading
 
 import numpy as np
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from driftline.serve.database import sqlite_folder
+from driftline.serve.problems import Problem
+from driftline.serve.settings import Limits
 from driftline.serve.store import Store
 from driftline.serve.worker import Worker
 from helpers.served_streams import LINEAR, do, random_operations, running_service
@@ -74,6 +77,23 @@ def test_nothing_is_answered_while_the_database_is_gone_and_nothing_is_lost(tmp_
         expected = do(worker, "read", contents)
     with running_service(tmp_path, database=database) as service:
         assert do(service.worker("a"), "read", contents) == expected
+
+
+def test_rows_that_wait_for_the_database_are_limited_and_those_that_are_refused_leave_no_trace(tmp_path, monkeypatch):
+    monkeypatch.setattr("driftline.serve.writer.RETRY_SECONDS", 0.01)
+    with running_service(tmp_path, limits=Limits(unwritten_changes=3)) as service:
+        worker, write, may_write = service.create("a", LINEAR, None, None), service.store.write, threading.Event()
+        monkeypatch.setattr(service.store, "write", lambda changes: may_write.wait(60) and write(changes))
+        X = [[float(t)] for t in range(4)]
+        waiting = worker.submit(lambda each, future: each.learn(None, X, ["no", "yes"] * 2, future))
+        for method, arguments in (("ask", (None, X)), ("learn", (None, X, ["yes"] * 4))):
+            with pytest.raises(Problem, match="8 changes wait for the database") as refused:
+                do(worker, method, *arguments)
+            assert refused.value.status == 503
+        assert worker.state.n_operations == 1
+        may_write.set()
+        assert [outcome.outcome for outcome in waiting.result(60)] == ["learned"] * 4
+        assert len(do(worker, "ask", None, X)) == 4
 
 
 def test_a_request_that_fails_leaves_the_stream_as_it_was(tmp_path, database, monkeypatch):

@@ -6,6 +6,7 @@ import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from sqlalchemy import event
 
 from driftline.serve import webhooks
 from driftline.serve.problems import Problem
@@ -113,3 +114,14 @@ def test_webhooks_are_listed_without_secrets_limited_and_removed(service):
     service.webhooks.remove(stream, added["id"])
     with pytest.raises(Problem, match="has no webhook"):
         service.webhooks.remove(stream, added["id"])
+
+
+def test_a_webhook_is_added_while_the_stream_writes(service):
+    stream, engine = service.worker("a").stream.id, service.store.engine
+
+    def write_first(connection, cursor, statement, *_):
+        if statement.startswith("INSERT INTO webhooks"):
+            add_events(service, 1)
+
+    event.listen(engine, "before_cursor_execute", write_first)
+    assert service.webhooks.add(stream, "https://example.com/hook")["id"] == 1

@@ -9,6 +9,14 @@ DEFAULT_DATA = Path("driftline-data")
 DataFolder = Annotated[
     Path, typer.Option("--data", metavar="FOLDER", help="Folder of the server's database, as in driftline serve.")
 ]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        envvar="DRIFTLINE_DATABASE",
+        help="The server's database, as in driftline serve, if it is not in the folder.",
+    ),
+]
 
 keys = typer.Typer(
     help="Create, list and revoke the keys of driftline serve.\n\n"
@@ -31,6 +39,7 @@ def create(
         ),
     ] = ["*=admin"],  # noqa: B006  # typer copies it
     data: DataFolder = DEFAULT_DATA,
+    database: Database = None,
 ) -> None:
     """Create a key, and print it. It cannot be shown again, because only its hash is stored.
 
@@ -40,11 +49,11 @@ def create(
     """
     from driftline.cli.keys import create_key
 
-    create_key(name, scope, data)
+    create_key(name, scope, data, database)
 
 
 @keys.command("list")
-def list_keys(data: DataFolder = DEFAULT_DATA) -> None:
+def list_keys(data: DataFolder = DEFAULT_DATA, database: Database = None) -> None:
     """List the keys that have not been revoked.
 
     For example:
@@ -53,13 +62,14 @@ def list_keys(data: DataFolder = DEFAULT_DATA) -> None:
     """
     from driftline.cli.keys import show_keys
 
-    show_keys(data)
+    show_keys(data, database)
 
 
 @keys.command()
 def revoke(
     key: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as driftline keys list shows it.")],
     data: DataFolder = DEFAULT_DATA,
+    database: Database = None,
 ) -> None:
     """Revoke a key.
 
@@ -69,4 +79,4 @@ def revoke(
     """
     from driftline.cli.keys import revoke_key
 
-    revoke_key(key, data)
+    revoke_key(key, data, database)

@@ -32,15 +32,15 @@ def serve(data: Path, host: str, port: int, expire_after: float, database: str |
         requires_keys=not _is_loopback(host),
         kafka=None if kafka is None else read_kafka_settings(kafka),
     )
+    app = create_app(settings)
+    if settings.requires_keys and not app.state.service.keys:
+        raise ConfigError(
+            f"other machines can reach {host}, and there are no keys; create one: driftline keys create root "
+            f"--data {data}{'' if database is None else ' --database URL'}"
+        )
     with _listening(host, port) as listener:
         address, number = listener.getsockname()[:2]
         print_line("starting; the first start compiles the classifiers, which takes up to a minute")
-        app = create_app(settings)
-        if settings.requires_keys and not app.state.service.keys:
-            raise ConfigError(
-                f"other machines can reach {host}, and there are no keys; create one: driftline keys create root "
-                f"--data {data}"
-            )
         config = uvicorn.Config(app, access_log=False, log_config=None, timeout_graceful_shutdown=10)
         server = uvicorn.Server(config)
         app.state.requests.are_ending = lambda: server.should_exit

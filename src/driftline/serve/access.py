@@ -60,8 +60,15 @@ class AccessControl:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        if scope["type"] != "http" or not (self._is_required or len(self._keys)):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        is_change = scope["method"] not in ("GET", "HEAD")
+        if not (self._is_required or len(self._keys)):
+            if is_change and _is_of_another_site(scope):
+                await _refuse(send, 403, "forbidden", "the request comes from another site")
+            else:
+                await self._app(scope, receive, send)
             return
         role = needed_role(scope["method"], scope["path"])
         token, is_cookie = token_of(scope)
@@ -70,7 +77,7 @@ class AccessControl:
             await self._app(scope, receive, send)
         elif key is None:
             await _refuse(send, 401, "unauthorized", "send a key that is valid: Authorization: Bearer KEY")
-        elif is_cookie and scope["method"] not in ("GET", "HEAD") and not _is_same_origin(scope):
+        elif is_cookie and is_change and not _is_same_origin(scope):
             await _refuse(send, 403, "forbidden", "the request comes from another site")
         elif not (key.allows(*role) or (role == ("read", ALL) and scope["path"] in LISTS)):
             await _refuse(send, 403, "forbidden", f"the key {key.name!r} does not allow to {role[0]} here")
@@ -101,6 +108,11 @@ def _is_same_origin(scope: Message) -> bool:
     headers = dict(scope["headers"])
     origin, host = headers.get(b"origin", b"").decode("latin-1"), headers.get(b"host", b"").decode("latin-1")
     return bool(origin) and origin.partition("://")[2] == host
+
+
+def _is_of_another_site(scope: Message) -> bool:
+    """Return whether a browser sent a request for a page of another site; programs send no origin."""
+    return b"origin" in dict(scope["headers"]) and not _is_same_origin(scope)
 
 
 async def _refuse(send: Send, status: int, kind: str, detail: str) -> None:

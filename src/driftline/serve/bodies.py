@@ -1,8 +1,10 @@
-"""The bodies of requests and answers, as the OpenAPI description has them."""
+"""The bodies of requests, as the OpenAPI description has them."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from driftline.serve.service import NAME
 
 Cell = StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=10_000)] | None
 RowBody = dict[Annotated[str, Field(max_length=200)], Cell] | list[Cell]
@@ -27,7 +29,10 @@ class ColumnBody(Body):
 class StreamBody(Body):
     """A stream to create."""
 
-    name: str = Field(description="Letters, digits, '.', '_' and '-'; the first is a letter or a digit.")
+    name: str = Field(
+        description="Letters, digits, '.', '_' and '-'; the first is a letter or a digit.",
+        json_schema_extra={"pattern": f"^{NAME.pattern}$"},
+    )
     parameters: dict[str, Any] = Field(
         default={}, description="Parameters of AMRC, such as {'features': 'linear'}; `guarantees` is an object."
     )
@@ -69,7 +74,9 @@ class SessionBody(Body):
 class WebhookBody(Body):
     """A webhook to add."""
 
-    url: str = Field(max_length=2000, description="The address that gets events by POST.")
+    url: str = Field(
+        max_length=2000, description="The address that gets events by POST.", json_schema_extra={"format": "uri"}
+    )
 
 
 class PredictBody(Body):
@@ -77,23 +84,6 @@ class PredictBody(Body):
 
     rows: list[RowBody] = Field(min_length=1, description="Objects with columns by name, or arrays of values.")
     ids: list[RowId] | None = Field(default=None, description="Ids of the rows, for their labels; by default new ones.")
-
-
-class AnswerBody(Body):
-    """What is said of a row."""
-
-    id: str
-    label: LabelBody | None = Field(description="The predicted label; null before any label was learned.")
-    answer: LabelBody | None = Field(description="The same where it may be used, null where somebody should decide.")
-    confidence: float | None = Field(description="The probability that the label is right.")
-    bound: float | None = Field(description="A bound on the probability that the label is wrong.")
-    set: list[LabelBody] = Field(description="The labels that can be right.")
-
-
-class AnswersBody(Body):
-    """What is said of rows, in their order."""
-
-    rows: list[AnswerBody]
 
 
 class LabelledRow(Body):
@@ -115,28 +105,3 @@ class LearnBody(Body):
     rows: list[RowBody] = Field(min_length=1)
     labels: list[LabelBody] = Field(min_length=1)
     ids: list[RowId] | None = Field(default=None, description="Ids by which rows that come twice are learned once.")
-
-
-class OutcomeBody(Body):
-    """What became of a label."""
-
-    id: str
-    outcome: Literal["learned", "repeated", "unknown", "conflict", "expired"]
-    known: LabelBody | None = Field(default=None, description="In a conflict: the label that was learned.")
-
-
-class OutcomesBody(Body):
-    """What became of labels, in their order."""
-
-    learned: int = Field(description="Number of labels that were learned now.")
-    refused: int = Field(description="Number of labels that are unknown, in conflict or expired.")
-    rows: list[OutcomeBody]
-
-
-class ProblemBody(BaseModel):
-    """A problem, as RFC 9457 describes it."""
-
-    type: str
-    title: str
-    status: int
-    detail: str

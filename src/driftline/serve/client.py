@@ -99,27 +99,73 @@ class Client:
 
     def stream(self, name: str) -> dict[str, Any]:
         """Return a stream: its settings and its status."""
-        return self._send("GET", f"/v1/streams/{quote(name, '')}")
+        return self._send("GET", _path(name))
+
+    def pause(self, name: str) -> None:
+        """Let a stream refuse rows and labels until it is resumed."""
+        self._send("PATCH", _path(name), {"paused": True})
+
+    def resume(self, name: str) -> None:
+        """Let a paused stream go on."""
+        self._send("PATCH", _path(name), {"paused": False})
 
     def delete(self, name: str) -> None:
         """Delete a stream with all that is known of it."""
-        self._send("DELETE", f"/v1/streams/{quote(name, '')}")
+        self._send("DELETE", _path(name))
 
     def predict(self, name: str, rows: Sequence[Row], ids: Sequence[str] | None = None) -> list[Said]:
         """Return what the server says of rows; with ids, the call may be repeated if no answer came."""
-        said = self._send("POST", f"/v1/streams/{quote(name, '')}/predict", {"rows": rows, "ids": ids})
+        said = self._send("POST", _path(name, "predict"), {"rows": rows, "ids": ids})
         return [Said(**row | {"set": tuple(row["set"])}) for row in said["rows"]]
 
     def label(self, name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
         """Send labels by the ids of their rows; return what became of each."""
         given = [{"id": row_id, "label": label} for row_id, label in labels.items()]
-        return self._send("POST", f"/v1/streams/{quote(name, '')}/label", {"labels": given})
+        return self._send("POST", _path(name, "label"), {"labels": given})
 
     def learn(
         self, name: str, rows: Sequence[Row], labels: Sequence[Any], ids: Sequence[str] | None = None
     ) -> dict[str, Any]:
         """Send rows with their labels; return what became of each."""
-        return self._send("POST", f"/v1/streams/{quote(name, '')}/learn", {"rows": rows, "labels": labels, "ids": ids})
+        return self._send("POST", _path(name, "learn"), {"rows": rows, "labels": labels, "ids": ids})
+
+    def drift(self, name: str) -> list[dict[str, Any]]:
+        """Return how the mean of each column moves in each class, the most surprising first."""
+        found: list[dict[str, Any]] = self._send("GET", _path(name, "drift"))["rows"]
+        return found
+
+    def acknowledge_alarm(self, name: str) -> None:
+        """Arm the alarm of a stream again."""
+        self._send("POST", _path(name, "alarm/acknowledge"))
+
+    def model(self, name: str) -> bytes:
+        """Return the model of a stream as a file that `AMRC.load` reads."""
+        return self._call("GET", _path(name, "model"))
+
+    def replace_model(self, name: str, content: bytes) -> None:
+        """Continue with a model that learned elsewhere, given as a file that `AMRC.save` wrote."""
+        self._call("PUT", _path(name, "model"), content)
+
+    def records(self, name: str) -> bytes:
+        """Return all rows of a stream with predictions and labels, as a Parquet file."""
+        return self._call("GET", _path(name, "records"))
+
+    def start_shadow(self, name: str, parameters: Mapping[str, Any]) -> None:
+        """Let a new model with other parameters learn beside the model of a stream."""
+        self._send("PUT", _path(name, "shadow"), {"parameters": parameters})
+
+    def shadow(self, name: str) -> dict[str, Any]:
+        """Return the comparison of the shadow with the model."""
+        found: dict[str, Any] = self._send("GET", _path(name, "shadow"))["comparison"]
+        return found
+
+    def promote_shadow(self, name: str) -> None:
+        """Let the shadow and the model change places; again rolls it back."""
+        self._send("POST", _path(name, "shadow/promote"))
+
+    def drop_shadow(self, name: str) -> None:
+        """Drop the shadow."""
+        self._send("DELETE", _path(name, "shadow"))
 
     def create_key(self, name: str, scopes: Mapping[str, str]) -> str:
         """Create a key with a role, "read", "write" or "admin", for each stream, or for all ("*"); return it."""
@@ -136,7 +182,11 @@ class Client:
         self._send("DELETE", f"/v1/keys/{quote(key.partition('.')[0], '')}")
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        content = None if body is None else json.dumps(body)
+        text = self._call(method, path, None if body is None else json.dumps(body).encode())
+        found: dict[str, Any] = json.loads(text) if text else {}
+        return found
+
+    def _call(self, method: str, path: str, content: bytes | None = None) -> bytes:
         try:
             self._connection.request(method, path, content, self._headers)
             answer = self._connection.getresponse()
@@ -144,8 +194,15 @@ class Client:
         except (OSError, HTTPException):
             self._connection.close()  # the next call connects anew
             raise
-        found: dict[str, Any] = json.loads(text) if text else {}
-        if answer.status >= 400:
-            kind = str(found.get("type", "")).rpartition(":")[2]
-            raise RequestRefusedError(answer.status, kind, str(found.get("detail", text)))
-        return found
+        if answer.status < 400:
+            return text
+        try:
+            problem = json.loads(text)
+        except ValueError:  # from a proxy, not from the server
+            problem = {"detail": f"{answer.status} {answer.reason}"}
+        kind = str(problem.get("type", "")).rpartition(":")[2]
+        raise RequestRefusedError(answer.status, kind, str(problem.get("detail", text)))
+
+
+def _path(name: str, what: str = "") -> str:
+    return f"/v1/streams/{quote(name, '')}" + (f"/{what}" if what else "")

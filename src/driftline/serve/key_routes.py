@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from driftline.serve.access import COOKIE, token_of
+from driftline.serve.answer_bodies import KeysAnswer, NewKeyAnswer, SessionAnswer
 from driftline.serve.bodies import KeyBody, SessionBody
 from driftline.serve.keys import KeyRing
 from driftline.serve.problems import Problem
@@ -15,14 +16,14 @@ def key_routes(keys: KeyRing, *, is_required: bool) -> APIRouter:
     """Return the routes; `is_required` is whether requests need a key even if there are none."""
     router = APIRouter(prefix="/v1", tags=["keys"])
 
-    @router.post("/keys", status_code=201)
-    async def create(body: KeyBody) -> dict[str, Any]:
+    @router.post("/keys", status_code=201, response_model=NewKeyAnswer)
+    async def create(body: KeyBody) -> Any:
         """Create a key. Its secret is in the answer, and nowhere else."""
         key, token = await asyncio.to_thread(keys.create, body.name, body.scopes)
         return key.to_json() | {"key": token}
 
-    @router.get("/keys")
-    async def listed() -> dict[str, Any]:
+    @router.get("/keys", response_model=KeysAnswer)
+    async def listed() -> Any:
         """Return all keys, without their secrets."""
         return {"keys": [key.to_json() for key in keys.keys]}
 
@@ -31,8 +32,8 @@ def key_routes(keys: KeyRing, *, is_required: bool) -> APIRouter:
         """Revoke a key."""
         await asyncio.to_thread(keys.revoke, key_id)
 
-    @router.get("/session")
-    async def session(request: Request) -> dict[str, Any]:
+    @router.get("/session", response_model=SessionAnswer)
+    async def session(request: Request) -> Any:
         """Return whether requests need a key, and the key that came with this one, without its secret, or null."""
         token, _ = token_of(request.scope)
         key = None if token is None else keys.find(token)

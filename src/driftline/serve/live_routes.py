@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import StreamingResponse
 
 from driftline.serve.access import may_read
-from driftline.serve.record_routes import SECONDS_BETWEEN_EVENTS, SILENT_SECONDS, as_event
+from driftline.serve.record_routes import SECONDS_BETWEEN_EVENTS, SILENT_SECONDS, EventsResponse, as_event
 from driftline.serve.requests import Requests
 from driftline.serve.service import Service
 
@@ -18,8 +17,8 @@ def live_routes(service: Service, requests: Requests) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix="/v1", tags=["streams"])
 
-    @router.get("/events", response_class=StreamingResponse)
-    async def events(request: Request) -> StreamingResponse:
+    @router.get("/events", response_class=EventsResponse)
+    async def events(request: Request) -> EventsResponse:
         """Send events `streams`, at most once a second, if anything changed.
 
         Each has the names of all streams that may be read, and the status of those that changed, by name.
@@ -48,6 +47,6 @@ def live_routes(service: Service, requests: Requests) -> APIRouter:
                     yield ": nothing new\n\n"
                 await asyncio.sleep(SECONDS_BETWEEN_EVENTS)
 
-        return StreamingResponse(lines(), media_type="text/event-stream")
+        return EventsResponse(lines())
 
     return router

@@ -4,6 +4,8 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -16,7 +18,9 @@ HEADERS = (
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
+"""Headers of all answers that do not have them already: a page says itself what it may load."""
 
 
 class BodyLimit:
@@ -44,38 +48,28 @@ class BodyLimit:
         if announced.isdigit() and int(announced) > limit:
             await _refuse(send, limit)
             return
-        n_bytes, has_begun = 0, False
+        n_bytes = 0
 
         async def counted() -> Message:
             nonlocal n_bytes
             message = await receive()
             n_bytes += len(message.get("body", b""))
             if n_bytes > limit:
-                raise _TooLargeError
+                raise HTTPException(413, _too_large(limit), {"Connection": "close"})
             return message
 
-        async def noted(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, counted, noted)
-        except _TooLargeError:
-            if not has_begun:
-                await _refuse(send, limit)
+        await self._app(scope, counted, send)
 
 
-class _TooLargeError(Exception):
-    """The body of a request is larger than allowed."""
+def _too_large(limit: int) -> str:
+    return f"the body is too large; at most {limit} bytes are allowed: send fewer rows at once"
 
 
 async def _refuse(send: Send, limit: int) -> None:
-    detail = f"the body is too large; at most {limit} bytes are allowed: send fewer rows at once"
-    problem = {"type": "urn:driftline:too-large", "title": "Content Too Large", "status": 413, "detail": detail}
+    problem = {"type": "urn:driftline:too-large", "title": "Content Too Large", "status": 413}
     headers = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(problem).encode()})
+    await send({"type": "http.response.body", "body": json.dumps(problem | {"detail": _too_large(limit)}).encode()})
 
 
 class SecurityHeaders:

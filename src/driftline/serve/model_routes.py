@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from driftline.ensemble import AMRC
 from driftline.errors import CheckpointError, ConfigError
+from driftline.serve.answer_bodies import ShadowAnswer
 from driftline.serve.bodies import ShadowBody
 from driftline.serve.problems import Problem, invalid
 from driftline.serve.requests import Requests
@@ -18,6 +19,12 @@ from driftline.serve.worker import Worker
 
 FILE = "application/octet-stream"
 UPLOAD = {"requestBody": {"required": True, "content": {FILE: {"schema": {"type": "string", "format": "binary"}}}}}
+
+
+class ModelResponse(Response):
+    """A model file."""
+
+    media_type = FILE
 
 
 def model_routes(service: Service, requests: Requests) -> APIRouter:
@@ -39,13 +46,13 @@ def model_routes(service: Service, requests: Requests) -> APIRouter:
         check_columns(service.worker(name), model)
         return model
 
-    @router.get("/model", response_class=Response)
+    @router.get("/model", response_class=ModelResponse)
     async def model(name: str) -> Response:
         """Return the model as a file that `AMRC.load` reads."""
         worker = service.worker(name)
         content = await requests.result(worker, lambda each, future: each.read(file_of, future))
         headers = {"Content-Disposition": f'attachment; filename="{name}.driftline"'}
-        return Response(content, media_type=FILE, headers=headers)
+        return ModelResponse(content, headers=headers)
 
     @router.put("/model", status_code=204, openapi_extra=UPLOAD)
     async def replace(name: str, request: Request) -> None:
@@ -68,12 +75,11 @@ def model_routes(service: Service, requests: Requests) -> APIRouter:
         new = await uploaded(name, request)
         await change(name, lambda state: state.start_shadow(model_parameters(new), new))
 
-    @router.get("/shadow")
-    async def shadow(name: str) -> dict[str, Any]:
+    @router.get("/shadow", response_model=ShadowAnswer)
+    async def shadow(name: str) -> Any:
         """Compare the shadow with the model, on the rows that both predicted."""
         worker = service.worker(name)
-        found: dict[str, Any] = await requests.result(worker, lambda each, future: each.read(shadow_of, future))
-        return found
+        return await requests.result(worker, lambda each, future: each.read(shadow_of, future))
 
     @router.post("/shadow/promote", status_code=204)
     async def promote(name: str) -> None:

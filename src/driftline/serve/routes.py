@@ -8,15 +8,15 @@ from typing import Any
 from fastapi import APIRouter, Query, Request
 
 from driftline.serve.access import may_read
-from driftline.serve.bodies import (
+from driftline.serve.answer_bodies import (
     AnswersBody,
-    LabelsBody,
-    LearnBody,
+    DriftAnswer,
+    FiguresAnswer,
     OutcomesBody,
-    PredictBody,
-    StreamBody,
-    StreamChange,
+    StreamAnswer,
+    StreamsAnswer,
 )
+from driftline.serve.bodies import LabelsBody, LearnBody, PredictBody, StreamBody, StreamChange
 from driftline.serve.operations import Answer
 from driftline.serve.problems import Problem, invalid
 from driftline.serve.requests import Requests
@@ -51,27 +51,27 @@ def stream_routes(service: Service, requests: Requests) -> APIRouter:
             "status": status,
         }
 
-    @router.post("", status_code=201)
-    async def create(body: StreamBody) -> dict[str, Any]:
+    @router.post("", status_code=201, response_model=StreamAnswer)
+    async def create(body: StreamBody) -> Any:
         """Create a stream."""
         columns = None if body.columns is None else [column.model_dump() for column in body.columns]
         worker = await asyncio.to_thread(service.create, body.name, body.parameters, columns, body.expire_after)
         return await described(worker)
 
-    @router.get("")
-    async def streams(request: Request) -> dict[str, Any]:
+    @router.get("", response_model=StreamsAnswer)
+    async def streams(request: Request) -> Any:
         """Return all streams that may be read, with their status."""
         is_allowed = may_read(getattr(request.state, "key", None))
         workers = [worker for worker in service.workers if is_allowed(worker.stream.name)]
         return {"streams": [await described(worker) for worker in workers]}
 
-    @router.get("/{name}")
-    async def stream(name: str) -> dict[str, Any]:
+    @router.get("/{name}", response_model=StreamAnswer)
+    async def stream(name: str) -> Any:
         """Return a stream: its settings and its status."""
         return await described(service.worker(name))
 
-    @router.patch("/{name}")
-    async def change(name: str, body: StreamChange) -> dict[str, Any]:
+    @router.patch("/{name}", response_model=StreamAnswer)
+    async def change(name: str, body: StreamChange) -> Any:
         """Pause a stream, which then refuses rows and labels, or resume it."""
         worker = service.worker(name)
         await requests.result(worker, lambda each, future: each.pause(future, is_paused=body.paused))
@@ -107,17 +107,16 @@ def stream_routes(service: Service, requests: Requests) -> APIRouter:
             await requests.result(worker, lambda each, future: each.learn(body.ids, body.rows, body.labels, future))
         )
 
-    @router.get("/{name}/figures")
-    async def figures(name: str) -> dict[str, Any]:
+    @router.get("/{name}/figures", response_model=FiguresAnswer)
+    async def figures(name: str) -> Any:
         """Return counts over time, in windows of rows."""
         worker = service.worker(name)
-        found: dict[str, Any] = await requests.result(worker, lambda each, future: each.read(figures_of, future))
-        return found
+        return await requests.result(worker, lambda each, future: each.read(figures_of, future))
 
-    @router.get("/{name}/drift")
+    @router.get("/{name}/drift", response_model=DriftAnswer)
     async def drift(
         name: str, most: int | None = Query(default=None, ge=1, description="Number of rows; by default all.")
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Return how the mean of each column moves in each class, the most surprising first; null where unknown."""
         worker = service.worker(name)
         rows = await requests.result(

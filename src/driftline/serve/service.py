@@ -143,7 +143,7 @@ class Service:
                     429,
                     "too-many-streams",
                     f"there are {len(self._workers)} streams, and at most {self.settings.limits.streams} are allowed; "
-                    "delete one, or start the server with a higher limit",
+                    "delete one",
                 )
             stream = self.store.create_stream(name, settings, time.time())
             worker = self._workers[name] = self._new_worker(stream)

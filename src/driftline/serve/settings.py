@@ -31,6 +31,8 @@ class Limits:
         Rows of a stream that wait for labels.
     waiting_requests : int
         Requests that wait for a stream.
+    unwritten_changes : int
+        New rows and labels, of all streams, that wait for the database.
     """
 
     body_bytes: int = 8 * 2**20
@@ -40,6 +42,7 @@ class Limits:
     streams: int = 100
     open_rows: int = MAX_OPEN_ROWS
     waiting_requests: int = 1000
+    unwritten_changes: int = 100_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from driftline.serve.problems import Problem, invalid
@@ -70,10 +70,10 @@ class Webhooks:
             raise invalid(f"url {url[:100]!r} cannot be used; expected an address such as https://example.com/hook")
         if len(self.listed(stream)) >= MOST_WEBHOOKS:
             raise Problem(429, "too-many-webhooks", f"a stream has at most {MOST_WEBHOOKS} webhooks; delete one first")
-        last = select(EVENTS.c.id).where(EVENTS.c.stream == stream).order_by(EVENTS.c.id.desc()).limit(1)
+        last = select(func.coalesce(func.max(EVENTS.c.id), 0)).where(EVENTS.c.stream == stream).scalar_subquery()
         values = {"stream": stream, "url": url, "secret": secrets.token_urlsafe(32), "created": time.time()}
+        values["delivered"] = last  # in the same statement: SQLite lets no transaction write that has read before
         with self._store.engine.begin() as connection:
-            values["delivered"] = connection.execute(last).scalar() or 0
             (key,) = connection.execute(insert(WEBHOOKS).values(values)).inserted_primary_key or (0,)
         return {"id": int(key), "url": url, "secret": values["secret"]}
 

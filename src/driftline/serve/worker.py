@@ -22,6 +22,7 @@ from driftline.serve.settings import Limits
 from driftline.serve.status import alarm_to_json, status_of
 from driftline.serve.store import Changes, KnownRow, Store, StoredStream, changes_of, checkpoint_of
 from driftline.serve.stream_state import OpenRow, StreamState
+from driftline.serve.throughput import Throughput
 from driftline.serve.writer import Writer
 from driftline.types import Matrix, Vector
 
@@ -79,7 +80,8 @@ class Worker:
         """False after a request failed, until the state was read again."""
         self.is_alarmed = self.state.alarm is not None
         self.is_stopped = False
-        self.last_status = status_of(self.state, self.names, is_paused=stream.is_paused)
+        self._throughput = Throughput()
+        self.last_status = self._status()
         """The status when it was last asked for."""
         self._unwritten: dict[str, tuple[int, KnownRow]] = {}
         """Rows that do not wait any more and are not on disk yet as they are now, with the number of the operation."""
@@ -266,12 +268,16 @@ class Worker:
 
     def read_status(self, future: "Future[dict[str, Any]]") -> None:
         """Return the status of the stream."""
-        self.last_status = status_of(self.state, self.names, is_paused=self.stream.is_paused)
+        self.last_status = self._status()
         future.set_result(self.last_status)
 
     def read(self, view: Callable[[StreamState], T], future: "Future[T]") -> None:
         """Return what a function, which changes nothing, returns of the state."""
         future.set_result(view(self.state))
+
+    def _status(self) -> dict[str, Any]:
+        status = status_of(self.state, self.names, is_paused=self.stream.is_paused)
+        return status | {"throughput": self._throughput.per_second()}
 
     # Parts of tasks -------------------------------------------------------------------------------------
 
@@ -284,6 +290,10 @@ class Worker:
         return schema, schema.encode(rows)
 
     def _apply(self, operation: Operation, schema: RowSchema | None = None) -> list[OpenRow]:
+        if self._writer.n_waiting_rows >= self._limits.unwritten_changes:
+            raise unavailable(
+                f"{self._writer.n_waiting_rows} changes wait for the database; send the request again later"
+            )
         number = self.state.n_operations
         if schema is not None and self.schema is None:
             self.schema = schema
@@ -293,7 +303,10 @@ class Worker:
         self._changes.add(changes_of(self.stream.id, operation, number, rows))
         if not isinstance(operation, Ask):
             self._unwritten |= zip(operation.ids, known_after(operation, number, rows), strict=True)
+        if isinstance(operation, Ask):
+            self._throughput.add(n_predicted=len(rows))
         if isinstance(operation, Label | Learn):
+            self._throughput.add(n_labelled=len(rows))
             self._note_alarm(operation.time)
         self._n_rows_since += len(operation.ids)
         return rows
