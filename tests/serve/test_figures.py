@@ -33,3 +33,10 @@ def test_bounds_are_those_at_the_end_of_a_window():
     assert figures.length == 2 * FIRST_LENGTH
     assert [window.mistake_bound for window in figures.windows[:2]] == [31.0, 63.0]
     assert figures.windows[-1].mistake_bound is None
+
+
+def test_rows_without_a_prediction_are_in_no_error():
+    figures = Figures()
+    for t in range(2 * FIRST_LENGTH):
+        figures.add(Window(n_rows=1, n_predicted=int(t >= FIRST_LENGTH), n_wrong=int(t % 4 == 3 and t >= FIRST_LENGTH)))
+    assert figures.errors(10) == [0.25]

@@ -142,6 +142,7 @@ class WindowBody(Body):
     """Counts of rows that were labelled one after another."""
 
     n_rows: int
+    n_predicted: int = Field(description="Rows that had a prediction; those before the first label have none.")
     n_wrong: int
     n_asked: int = Field(description="Rows that were predicted ahead of their label.")
     n_answered: int

@@ -15,8 +15,9 @@ class Window:
 
     Attributes
     ----------
-    n_rows, n_wrong : int
-        Rows with a prediction, and those whose prediction was wrong.
+    n_rows, n_predicted, n_wrong : int
+        Labelled rows; those of them that had a prediction, which those before the first label do not; and those whose
+        prediction was wrong.
     n_asked, n_answered, n_wrong_answers : int
         Rows that were predicted ahead of their label, those of them that were answered, and wrong answers.
     n_covered, n_labels : int
@@ -34,6 +35,7 @@ class Window:
     """
 
     n_rows: int = 0
+    n_predicted: int = 0
     n_wrong: int = 0
     n_asked: int = 0
     n_answered: int = 0
@@ -108,10 +110,11 @@ class Figures:
         return merged
 
     def errors(self, most: int) -> list[float]:
-        """Return the share of mistakes in each of at most so many windows, the oldest first."""
+        """Return the share of mistakes in each of at most so many windows that have predictions, the oldest first."""
         n = -(-len(self.windows) // most)
         parts = [self.windows[start : start + n] for start in range(0, len(self.windows), n or 1)]
-        return [sum(each.n_wrong for each in part) / sum(each.n_rows for each in part) for part in parts]
+        sums = [(sum(each.n_wrong for each in part), sum(each.n_predicted for each in part)) for part in parts]
+        return [n_wrong / n_predicted for n_wrong, n_predicted in sums if n_predicted]
 
     def _merge(self) -> None:
         self.windows = self.merged(MAX_WINDOWS // 2)

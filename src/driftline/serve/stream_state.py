@@ -224,6 +224,7 @@ class StreamState:
         self.figures.add(
             Window(
                 n_rows=1,
+                n_predicted=int(has_answer),
                 n_wrong=int(is_wrong),
                 n_asked=int(asked),
                 n_answered=int(asked and answer.is_answered),
@@ -236,7 +237,9 @@ class StreamState:
         )
         if has_answer and row.shadow_label is not None and self.shadow is not None:
             wrong_shadow = int(row.shadow_label != label)
-            self.beside_shadow.add(Window(n_rows=1, n_wrong=int(is_wrong), n_wrong_shadow=wrong_shadow, time=now))
+            self.beside_shadow.add(
+                Window(n_rows=1, n_predicted=1, n_wrong=int(is_wrong), n_wrong_shadow=wrong_shadow, time=now)
+            )
         if self.figures.is_window_full and self.model is not None:
             interval = self.model.error_interval()
             self.figures.close_window(self.model.mistake_bound(), interval.low, interval.high)

@@ -3,7 +3,7 @@
 const MAX_POINTS = 64;
 const MIN_POINTS = 16;
 const ROWS_PER_POINT = 50;
-const COUNTS = ["n_rows", "n_wrong", "n_asked", "n_answered", "n_wrong_answers", "n_wrong_shadow"];
+const COUNTS = ["n_rows", "n_predicted", "n_wrong", "n_asked", "n_answered", "n_wrong_answers", "n_wrong_shadow"];
 
 function joined(windows) {
   const sum = { ...windows.at(-1), classes: {} };
@@ -46,10 +46,11 @@ export function streamSeries(windows, status) {
   Object.assign(last, { low: status.error.low, high: status.error.high, mistake_bound: status.mistakes.bound });
   const place = places(parts);
   const mistakes = sums(parts.map((each) => each.n_wrong));
+  const predicted = sums(parts.map((each) => each.n_predicted));
   return {
     place,
-    error: parts.map((each) => share(each.n_wrong, each.n_rows)),
-    errorSoFar: mistakes.map((n, k) => n / place.ends[k]),
+    error: parts.map((each) => share(each.n_wrong, each.n_predicted)),
+    errorSoFar: mistakes.map((n, k) => share(n, predicted[k])),
     low: parts.map((each) => each.low),
     high: parts.map((each) => each.high),
     answered: parts.map((each) => share(each.n_answered, each.n_asked)),
@@ -66,8 +67,8 @@ export function shadowSeries(windows) {
   const parts = longer(windows);
   return {
     place: places(parts),
-    error: parts.map((each) => share(each.n_wrong, each.n_rows)),
-    shadowError: parts.map((each) => share(each.n_wrong_shadow, each.n_rows)),
+    error: parts.map((each) => share(each.n_wrong, each.n_predicted)),
+    shadowError: parts.map((each) => share(each.n_wrong_shadow, each.n_predicted)),
   };
 }
 
