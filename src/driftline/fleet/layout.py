@@ -86,6 +86,7 @@ class StreamMemory:
             places=places,
             is_own=is_own,
             other_places=other_places,
+            n_head_bytes=self.n_head_bytes,
             n_bytes=_aligned(end, SHARED_ALIGNMENT) - self.n_head_bytes,
             directions=np.concatenate([each for each in directions if len(each)] or directions[:1]),
             n_directions=np.array([len(each) for each in directions]),

@@ -29,6 +29,7 @@ from driftline.kernels.mixing import largest_entry
 from driftline.kernels.packing import SHAPE, STOP, matrix_at, vector_at
 from driftline.kernels.representation import fill_and_scale, represent
 from driftline.kernels.statements import state_rows, state_then_learn
+from driftline.kernels.vectors import CACHE_LINE_BYTES
 from driftline.types import Flags, Indices, Labels, Matrix, Singles, Vector
 
 COUNT, MEAN, SQUARES, IS_BINARY, MISSING, EARLY, RECENT, RECENT_FIGURES, STATEMENTS, SCHEME_SHARES = range(10)
@@ -44,6 +45,8 @@ class FleetLayout(NamedTuple):
     """(n,): whether each stream has such an array of its own; all streams share the others."""
     other_places: Indices
     """(10, 5): places of the other arrays, for the first stream."""
+    n_head_bytes: int
+    """Number of bytes before those of the first stream."""
     n_bytes: int
     """Number of bytes of a stream."""
     directions: Matrix
@@ -104,6 +107,20 @@ def prepare(X: Matrix, buffer: NDArray[np.uint8], places: Indices, standardises:
     )
     vector_at(buffer, places, MISSING, np.float64)[0] += n_missing
     return Z
+
+
+@kernel
+def read_through(buffer: NDArray[np.uint8], slot: int, layout: FleetLayout) -> int:
+    """Read a byte of each cache line of a stream, in order; return their sum, which is never negative.
+
+    The processor fetches lines that are read in order ahead of time. Reading them first is quicker than waiting for
+    each of them where it is needed: a fleet is larger than any cache.
+    """
+    first = layout.n_head_bytes + slot * layout.n_bytes
+    total = 0
+    for byte in range(first, first + layout.n_bytes, CACHE_LINE_BYTES):
+        total += buffer[byte]
+    return total
 
 
 @kernel
@@ -208,6 +225,8 @@ def learn_streams(
     for i in range(slots.size):
         first, stop = starts[i], starts[i + 1]
         set_places(slots[i], layout, places, other_places)
+        if read_through(buffer, slots[i], layout) < 0:
+            return
         learn_stream(
             X[first:stop],
             labels[first:stop],
