@@ -83,7 +83,8 @@ def test_without_keys_none_is_needed_unless_they_are_required(client, tmp_path):
 def test_the_status_has_the_course_of_the_error_and_whether_there_is_a_shadow(client):
     status = client.get("/v1/streams/a").json()["status"]
     windows = client.get("/v1/streams/a/figures").json()["windows"]
-    assert status["errors"] == [window["n_wrong"] / window["n_rows"] for window in windows]
+    assert windows[0]["n_predicted"] < windows[0]["n_rows"]  # there is no prediction before the first label
+    assert status["errors"] == [window["n_wrong"] / window["n_predicted"] for window in windows]
     assert not status["has_shadow"]
     client.put("/v1/streams/a/shadow", json={"parameters": LINEAR})
     assert client.get("/v1/streams/a").json()["status"]["has_shadow"]

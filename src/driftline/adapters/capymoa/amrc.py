@@ -29,7 +29,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         Description of the stream's attributes and classes.
     random_seed : int, default=1
         Seed of the Fourier features, of the rows sampled from the store and of the randomised rule.
-    features, n_components, order, scaling, coverage, label_memory
+    features, n_components, order, scaling, coverage, memory, label_memory
         See `driftline.AMRC`.
 
     Examples
@@ -54,6 +54,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
         order: int = 1,
         scaling: str = "running",
         coverage: float = 0.95,
+        memory: str = "full",
         label_memory: bool = False,
     ) -> None:
         super().__init__(schema, random_seed)
@@ -63,6 +64,7 @@ class AMRC(Classifier):  # type: ignore[misc]  # CapyMOA is not followed, see py
             order=order,
             scaling=scaling,
             coverage=coverage,
+            memory=memory,
             label_memory=label_memory,
             random_state=random_seed,
         )

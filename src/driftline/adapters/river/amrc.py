@@ -43,6 +43,8 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         Whether columns are scaled by their running mean and deviation.
     coverage : float, default=0.95
         Fraction of steps at which the error bound should hold.
+    memory : {"full", "light"}, default="full"
+        "light" is for many models, one for each key: it has few stored rows and small trees; see `driftline.AMRC`.
     deterministic : bool, default=True
         Whether `predict_one` returns the most probable label, or draws one from the randomised rule, to which the
         bounds apply.
@@ -83,6 +85,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         order: int = 1,
         scaling: str = "running",
         coverage: float = 0.95,
+        memory: str = "full",
         deterministic: bool = True,
         label_memory: bool = False,
         late_labels: bool = False,
@@ -94,6 +97,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
         self.order = order
         self.scaling = scaling
         self.coverage = coverage
+        self.memory = memory
         self.deterministic = deterministic
         self.label_memory = label_memory
         self.late_labels = late_labels
@@ -105,6 +109,7 @@ class AMRC(base.MiniBatchClassifier):  # type: ignore[misc]  # River is not foll
             order=order,
             scaling=scaling,
             coverage=coverage,
+            memory=memory,
             deterministic=deterministic,
             label_memory=label_memory,
             expire_after_labels=expire_after_labels,
