@@ -11,17 +11,17 @@ CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: help demo test test-all fuzz check bench docs linkcheck dist clean
+.PHONY: help demo test test-all test-spark fuzz check bench docs linkcheck dist clean
 
 help: ## Show what can be made.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .venv/created:
 	$(PYTHON) -c 'import sys; sys.exit("driftline needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; run make PYTHON=/path/to/python3" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/demo .venv/test .venv/check .venv/bench .venv/docs: .venv/%: .venv/created pyproject.toml $(CONSTRAINTS)
+.venv/demo .venv/test .venv/spark .venv/check .venv/bench .venv/docs: .venv/%: .venv/created pyproject.toml $(CONSTRAINTS)
 	@echo "Installing what 'make $*' needs into .venv (once, about a minute)"
 	$(INSTALL) --editable '.[$*]'
 	@touch $@
@@ -30,10 +30,14 @@ demo: .venv/demo ## Follow a drifting stream and compare errors with bounds.
 	$(BIN)/driftline demo
 
 test: .venv/test ## Run the tests that are not marked slow, in up to four processes.
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not spark"
 
-test-all: .venv/test ## Run all tests.
-	$(PYTEST) --hypothesis-profile thorough
+test-all: .venv/test ## Run all tests but those of Spark.
+	$(PYTEST) --hypothesis-profile thorough -m "not spark"
+
+# On their own and in one process: Spark is 450 MB to install, takes half a minute to start, and 2 GB of memory.
+test-spark: .venv/test .venv/spark ## Run the tests on Spark, which needs Java 17 or newer (about 5 minutes).
+	$(BIN)/python -m pytest tests/adapters/test_spark.py -m spark
 
 fuzz: .venv/test ## Load 100,000 altered model files in a child process that is watched (about 25 minutes).
 	cd tests && ../$(BIN)/python -m helpers.fuzz_models --files 100000
@@ -43,7 +47,7 @@ check: .venv/check ## Lint, types, docstrings and import contract.
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py guarantees/alarm.py guarantees/error_interval.py guarantees/error_intervals.py guarantees/guarded.py guarantees/figures.py guarantees/guaranteed_classifier.py fleet/fleet.py fleet/predictions.py adapters/river/guarded.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/result.py evaluation/tuning.py registry.py adapters/river/amrc.py report/analysis.py report/error_figure.py report/page.py report/summary_text.py checks/suite.py)
+	$(BIN)/numpydoc lint $(addprefix src/driftline/,ensemble/estimator.py paper/estimator.py core/*_classifier.py core/bounds.py guarantees/alarm.py guarantees/error_interval.py guarantees/error_intervals.py guarantees/guarded.py guarantees/figures.py guarantees/guaranteed_classifier.py fleet/fleet.py fleet/predictions.py adapters/river/guarded.py streams/*.py streams/*/__init__.py streams/files/stream.py streams/files/npz.py streams/catalogue/datasets.py streams/catalogue/loading.py streams/synthetic/*.py evaluation/prequential.py evaluation/result.py evaluation/tuning.py registry.py adapters/river/amrc.py adapters/spark/query.py report/analysis.py report/error_figure.py report/page.py report/summary_text.py checks/suite.py)
 
 bench: .venv/bench ## Measure speed and memory, as ratios against references in the same run.
 	$(BIN)/python benchmarks/bench.py

@@ -6,6 +6,7 @@ HOMES = {
     "river": "adapters/river",
     "capymoa": "adapters/capymoa",
     "jinja2": "report/page.py",
+    "pyspark": "adapters/spark/workers.py",
     "confluent_kafka": "serve/kafka",
 }
 collect_ignore = [f"src/driftline/{home}" for package, home in HOMES.items() if find_spec(package) is None]

@@ -20,7 +20,10 @@ from helpers.printed_text import prints
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = DOCS / "reproduction", DOCS / "_build"
-OTHERS = tuple(DOCS / "how-to" / f"{name}.md" for name in ("serve", "serve-tutorial", "kafka"))  # tests/serve run them
+OTHERS = (
+    *(DOCS / "how-to" / f"{name}.md" for name in ("serve", "serve-tutorial", "kafka")),  # tests/serve run them
+    DOCS / "how-to" / "spark.md",  # tests/adapters/test_spark.py runs it
+)
 PAGES = sorted(set(DOCS.rglob("*.md")) - set(OTHERS))
 PAGES = [page for page in PAGES if not any(folder in page.parents for folder in GENERATED)]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)

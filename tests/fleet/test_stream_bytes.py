@@ -22,9 +22,10 @@ def fleet():
     return fleet
 
 
-def test_a_key_goes_on_from_its_bytes_with_the_rows_that_wait(fleet):
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_key_goes_on_from_its_bytes_with_the_rows_that_wait(fleet, trusted):
     X, y, _ = rows_of(np.random.default_rng(1), 20, 1)
-    other = AMRCFleet(3, CLASSES, start="blank").set_key_state("a", fleet.key_state(0))
+    other = AMRCFleet(3, CLASSES, start="blank").set_key_state("a", fleet.key_state(0), trusted=trusted)
     assert other.key_state("a") == fleet.key_state(0)
     assert other.label(["a", "a"], ["x", 2], y[:2]).all()
     other.step(X, y, ["a"] * 20)
@@ -41,8 +42,9 @@ def test_bytes_that_were_altered_are_refused_or_are_those_of_a_model_that_works(
     other = AMRCFleet(3, CLASSES, start="blank")
     X, y, _ = rows_of(np.random.default_rng(1), 5, 1)
     altered = bytes(content)
-    with pytest.raises(CheckpointError):
-        other.set_key_state("a", altered + fleet.key_state(0)[-DIGEST_BYTES:] + b" ")
+    for trusted in (False, True):
+        with pytest.raises(CheckpointError):
+            other.set_key_state("a", altered + fleet.key_state(0)[-DIGEST_BYTES:] + b" ", trusted=trusted)
     try:
         other.set_key_state("a", altered + hashlib.sha256(altered).digest())
     except CheckpointError:
@@ -56,8 +58,9 @@ def test_bytes_that_were_altered_are_refused_or_are_those_of_a_model_that_works(
 )
 def test_bytes_of_another_fleet_are_refused(fleet, parameters):
     other = AMRCFleet(**{"n_columns": 3, "classes": CLASSES} | parameters)
-    with pytest.raises(CheckpointError, match="a fleet with other parameters"):
-        other.set_key_state("a", fleet.key_state(0))
+    for trusted in (False, True):
+        with pytest.raises(CheckpointError, match="a fleet with other parameters"):
+            other.set_key_state("a", fleet.key_state(0), trusted=trusted)
     assert other.keys == []
 
 

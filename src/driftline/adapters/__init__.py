@@ -1,4 +1,4 @@
-"""Classifiers of scikit-learn, River and CapyMOA with driftline's interface, and AMRC with the interfaces of these."""
+"""Classifiers of scikit-learn, River and CapyMOA with driftline's interface, AMRC with theirs, and fleets on Spark."""
 
 from driftline.adapters.capymoa import CapyMOAClassifier
 from driftline.adapters.river import RiverClassifier

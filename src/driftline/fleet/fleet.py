@@ -28,7 +28,7 @@ from driftline.kernels.fleet import learn_streams, predict_streams
 from driftline.kernels.statements import RowStatements
 from driftline.types import Flags, Indices, LabelArray, Labels, Matrix
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import read_ids, read_labels, read_rows, whole_number
+from driftline.utils.validation import flag, read_ids, read_labels, read_rows, whole_number
 
 
 def read_keys(keys: Any, n_rows: int) -> list[Any]:
@@ -492,7 +492,7 @@ class AMRCFleet:
         with self._lock:
             return stream_to_bytes(self._streams.stream(self._slot(key)), self._late.pending(key), self._shape)
 
-    def set_key_state(self, key: Any, data: bytes) -> Self:
+    def set_key_state(self, key: Any, data: bytes, *, trusted: bool = False) -> Self:
         """Let a key go on from what `key_state` returned; everything is checked before it is used.
 
         Parameters
@@ -501,6 +501,9 @@ class AMRCFleet:
             The key; its model is replaced if it has one.
         data : bytes
             What `key_state` returned.
+        trusted : bool, default=False
+            Whether only your own program could have written the bytes. Then version, shape and checksum are checked,
+            but not every value, which takes longer than learning a hundred rows.
 
         Returns
         -------
@@ -509,7 +512,9 @@ class AMRCFleet:
         """
         known = read_keys([key], 1)
         with self._lock, defer_interrupt():
-            stream, pending = stream_from_bytes(data, self._late.learner, self._memory, self._shape)
+            stream, pending = stream_from_bytes(
+                data, self._late.learner, self._memory, self._shape, trusted=flag("trusted", trusted)
+            )
             (slot,) = self._slots_of(known)
             self._streams.stream(slot)[:] = stream
             self._late.put(known[0], pending)

@@ -33,20 +33,17 @@ def shape_digest(parameters: Mapping[str, Any], classes: ClassList, memory: Stre
 
 def stream_to_bytes(stream: Bytes, pending: PendingRows, shape: bytes) -> bytes:
     """Return the state of a key as bytes."""
-    rows = io.BytesIO()
-    state: dict[str, Any] = pending.state() | {"n_expired": np.array([pending.n_expired])}
-    np.savez(rows, **state)
-    content = MAGIC + shape + stream.tobytes() + rows.getvalue()
+    content = MAGIC + shape + stream.tobytes() + _pending_to_bytes(pending)
     return content + hashlib.sha256(content).digest()
 
 
 def stream_from_bytes(
-    data: bytes, learner: EnsembleLearner, memory: StreamMemory, shape: bytes
+    data: bytes, learner: EnsembleLearner, memory: StreamMemory, shape: bytes, *, trusted: bool = False
 ) -> tuple[Bytes, PendingRows]:
     """Return the stream and the pending rows of a key from its bytes; raise CheckpointError if they are not such.
 
-    They are checked as a model file is, so that bytes from strangers can be read. The learner, of the shape that all
-    models of the fleet have, is overwritten.
+    Unless they are trusted, they are checked as a model file is, so that bytes from strangers can be read. The learner,
+    of the shape that all models of the fleet have, is overwritten.
     """
     content, checksum = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
     if not content.startswith(MAGIC):
@@ -61,9 +58,13 @@ def stream_from_bytes(
         )
     stream = np.frombuffer(content[start : start + memory.n_bytes], np.uint8)
     arrays = _read_pending(content[start + memory.n_bytes :])
+    pending = learner.pending.blank()
+    pending.n_expired = int(arrays.pop("n_expired")[0])
+    if trusted:
+        pending.restore(arrays)
+        return stream, pending
     memory.load(learner, stream)
-    learner.pending = learner.pending.blank()
-    learner.pending.n_expired = int(arrays.pop("n_expired")[0])
+    learner.pending = pending
     state = learner.state() | {f"pending/{name}": array for name, array in arrays.items()}
     schema = expected_in(state, FIRST_MODEL_FORMAT, learner.schema())
     check_names(state, schema)
@@ -75,8 +76,20 @@ def stream_from_bytes(
     return checked, learner.pending
 
 
+def _pending_to_bytes(pending: PendingRows) -> bytes:
+    """Return pending rows as bytes; none if there are none, nor were any given up."""
+    if not len(pending) and not pending.n_expired:
+        return b""
+    rows = io.BytesIO()
+    state: dict[str, Any] = pending.state() | {"n_expired": np.array([pending.n_expired])}
+    np.savez(rows, **state)
+    return rows.getvalue()
+
+
 def _read_pending(data: bytes) -> State:
     """Return the arrays of pending rows; raise CheckpointError if they cannot be read."""
+    if not data:
+        return {"n_expired": np.zeros(1)}
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays: State = dict(archive)

@@ -112,9 +112,7 @@ class Alarm:
         Alarm
             The same alarm, with at most five columns in ``moved``.
         """
-        moving = drift[drift["surprise"] > SURPRISE][:MAX_MOVED]
-        columns = (moving[name].tolist() for name in ("label", "feature", "surprise"))
-        return replace(self, moved=tuple(zip(*columns, strict=True)))
+        return replace(self, moved=moving_columns(drift))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the alarm by name, ready for JSON.
@@ -132,6 +130,13 @@ class Alarm:
             **{name: None if math.isnan(value) else value for name, value in errors.items()},
             "moved": [dict(zip(("label", "column", "surprise"), each, strict=True)) for each in self.moved],
         }
+
+
+def moving_columns(drift: NDArray[np.void]) -> tuple[tuple[Any, str, float], ...]:
+    """Return label, column and surprise of at most five columns that move, from what `AMRC.drift` returned."""
+    moving = drift[drift["surprise"] > SURPRISE][:MAX_MOVED]
+    columns = (moving[name].tolist() for name in ("label", "feature", "surprise"))
+    return tuple(zip(*columns, strict=True))
 
 
 class ErrorAlarm(ArrayState):

@@ -1,0 +1,227 @@
+"""predict_then_learn in Spark, on this machine: run by make test-spark, because starting Spark takes half a minute."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driftline import AMRC
+from driftline.adapters.spark import predict_then_learn
+from driftline.adapters.spark.outcomes import FIGURES
+from driftline.adapters.spark.settings import fleet_like
+from driftline.errors import ConfigError
+from helpers.fleets import CLASSES, rows_of
+from helpers.printed_text import prints
+from helpers.spark_sessions import FEATURES, SCHEMA, local_session, start, stream_of, write_files
+
+pytestmark = pytest.mark.spark
+pytest.importorskip("pyspark", reason="needs pyspark; pip install 'driftline[spark]'")
+pd = pytest.importorskip("pandas", reason="needs pandas; pip install 'driftline[spark]'")
+if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
+    pytest.skip("needs Java 17 or newer", allow_module_level=True)
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "spark.md"
+BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+COLUMNS = {"key": "sensor", "features": FEATURES, "label": "state", "time": "at", "classes": CLASSES}
+LINEAR = AMRC(memory="light", features="linear")
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    session = local_session(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
+
+
+def table_of(n, n_keys, seed=0):
+    """Return rows of sensors, one each second: at least one of each sensor, and most of a few."""
+    rng = np.random.default_rng(seed)
+    X, y, _ = rows_of(rng, n, 1)
+    shares = 1.0 / np.arange(1, n_keys + 1)
+    sensors = rng.permutation(np.append(np.arange(n_keys), rng.choice(n_keys, n - n_keys, p=shares / shares.sum())))
+    at = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(n), unit="s")
+    columns = dict(zip(FEATURES, X.T, strict=True))
+    return pd.DataFrame({"sensor": sensors, "at": at, "nr": np.arange(n), **columns, "state": y})
+
+
+def in_pieces(table, n):
+    return [table.iloc[part] for part in np.array_split(np.arange(len(table)), n)]
+
+
+def run(result, folder):
+    """Run a query to its end; return the rows that it wrote and its progress reports."""
+    query = start(result, folder)
+    query.awaitTermination()
+    rows = result.sparkSession.read.schema(result.schema).parquet(f"{folder}/result")
+    return as_pandas(rows), query.recentProgress
+
+
+def as_pandas(rows):
+    return rows.toPandas().sort_values(["at", "nr"] if "nr" in rows.columns else "at").reset_index(drop=True)
+
+
+def assert_results_of_fleet(result, table):
+    """Assert that a result has what a fleet in this process says of the same rows."""
+    fleet = fleet_like(LINEAR, 3, CLASSES)
+    said = fleet.step(table[FEATURES], table["state"], table["sensor"])
+    assert result["sensor"].tolist() == table["sensor"].tolist()
+    assert result["prediction"].tolist() == said.labels.tolist()
+    assert [None if pd.isna(each) else each for each in result["answer"]] == said.answers.tolist()
+    assert result["confidence"].to_numpy().tobytes() == said.confidences.tobytes()
+    last = result.groupby("sensor").last()
+    status = pd.DataFrame(fleet.status()).set_index("key").sort_index()
+    for name in FIGURES:
+        assert last[name].tolist() == status[name].tolist(), name
+
+
+@pytest.mark.parametrize(
+    ("n", "n_keys", "n_files"), [(3_000, 400, 3), pytest.param(60_000, 10_000, 4, marks=pytest.mark.slow)]
+)
+def test_a_stream_has_the_results_of_a_fleet_in_one_process(spark, tmp_path, n, n_keys, n_files):
+    table = table_of(n, n_keys)
+    write_files(in_pieces(table, n_files), tmp_path / "in")
+    rows = stream_of(spark, tmp_path / "in")
+    result, _ = run(predict_then_learn(rows, **COLUMNS, model=LINEAR), tmp_path)
+    assert table["sensor"].nunique() == n_keys
+    assert_results_of_fleet(result, table)
+    static = predict_then_learn(spark.read.parquet(str(tmp_path / "in")), **COLUMNS, model=LINEAR)
+    pd.testing.assert_frame_equal(as_pandas(static), result)
+
+
+def test_a_query_that_is_killed_goes_on_from_its_checkpoint_with_nothing_lost_and_nothing_twice(spark, tmp_path):
+    table = table_of(4_000, 300)
+    write_files(in_pieces(table, 8), tmp_path / "in")
+    program = Path(__file__).parent.parent / "helpers" / "spark_sessions.py"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    checkpoint = tmp_path / "checkpoint"
+
+    def run_query(n_cores):
+        command = [sys.executable, str(program), str(tmp_path / "in"), str(tmp_path), str(n_cores)]
+        with Path(tmp_path, "log").open("a") as log:
+            return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+
+    query = run_query(2)
+    while not (checkpoint / "commits" / "1").exists() or not (checkpoint / "offsets" / "2").exists():
+        assert query.poll() is None, Path(tmp_path, "log").read_text()[-3000:]
+        time.sleep(0.01)
+    os.killpg(query.pid, signal.SIGKILL)
+    query.wait()
+    assert len(list((checkpoint / "commits").glob("[0-9]*"))) < 8
+    assert run_query(1).wait() == 0, Path(tmp_path, "log").read_text()[-3000:]
+    assert_results_of_fleet(as_pandas(spark.read.parquet(f"{tmp_path}/result")), table)
+
+
+def test_rows_that_cannot_be_used_are_reported_and_stop_no_other_key(spark, tmp_path):
+    table = table_of(600, 50)
+    bad = table.copy()
+    bad.loc[300, "state"] = "cold"
+    bad.loc[400, "a"] = np.inf
+    bad["at"] = bad["at"].mask(bad.index == 500)
+    bad["sensor"] = bad["sensor"].astype("Int64").mask(bad.index == 550)
+    write_files(in_pieces(bad, 2), tmp_path / "in")
+    rows = stream_of(spark, tmp_path / "in")
+    result, _ = run(predict_then_learn(rows, **COLUMNS, id="nr", model=LINEAR), tmp_path)
+    refused = result[result["event"] == "refused"]
+    for number, problem in ((300, "'cold'"), (400, "is inf"), (500, "has no time"), (550, "has no key")):
+        (found,) = refused.loc[refused["nr"] == number, "problem"]
+        assert problem in found
+    assert len(refused) == 4
+    good = table.drop([300, 400, 500, 550])
+    assert_results_of_fleet(result[result["event"] == "learned"].astype({"sensor": "int64"}), good)
+    static = predict_then_learn(spark.read.parquet(str(tmp_path / "in")), **COLUMNS, id="nr", model=LINEAR)
+    pd.testing.assert_frame_equal(*(each.dropna(subset="at") for each in (as_pandas(static), result)))
+
+
+def test_labels_come_later_rows_expire_and_idle_keys_are_forgotten(spark, tmp_path):
+    table = table_of(200, 10).assign(state=pd.Series(pd.NA, range(200), "string"))
+    table["sensor"] = table["nr"] % 5
+    table.loc[:4, "sensor"] = 99  # has no more rows after these
+    hours = [table.iloc[-1:].assign(at=table["at"].iloc[-1] + pd.Timedelta(h, "h"), nr=1000 + h) for h in (1, 2, 3)]
+    write_files([table[:100], table[100:], *hours], tmp_path / "rows")
+    truth = pd.Series(np.where(table["a"] > 0, "fine", "hot"))
+    labels = table.assign(at=table["at"] + pd.Timedelta(20, "s"), state=truth)
+    labels = labels[(labels["nr"] % 4 > 0) & (labels["nr"] > 4)]
+    is_first = labels["at"] <= table["at"].iloc[99]
+    answers = [hour.assign(at=hour["at"] + pd.Timedelta(20, "s"), state="fine") for hour in hours]
+    write_files([labels[is_first], labels[~is_first], *answers], tmp_path / "labels")
+
+    def learned_from(rows, labels):
+        given = labels.select("sensor", "at", "nr", "state")
+        times = {"label_timeout": timedelta(seconds=50), "time_to_live": timedelta(minutes=30)}
+        return predict_then_learn(rows, labels=given, id="nr", **COLUMNS, model=LINEAR, **times)
+
+    streams = (stream_of(spark, tmp_path / name).withWatermark("at", "1 minute") for name in ("rows", "labels"))
+    result, progress = run(learned_from(*streams), tmp_path)
+    assert result["event"].value_counts().to_dict() == {
+        "observed": 203,
+        "labelled": len(labels) + 3,
+        "expired": 200 - len(labels),
+    }
+    assert set(result.loc[result["event"] == "expired", "nr"]) == set(table["nr"]) - set(labels["nr"])
+    assert result.loc[result["nr"] == 1001, "n_rows"].tolist() == [0, 1]  # the key began anew
+    n_keys = [report.stateOperators[0].numRowsTotal for report in progress]
+    assert (n_keys[0], n_keys[-1]) == (6, 1)
+    static = learned_from(*(spark.read.parquet(str(tmp_path / name)) for name in ("rows", "labels")))
+    in_time = [as_pandas(static), result]
+    pd.testing.assert_frame_equal(*(each[each["event"] != "expired"].reset_index(drop=True) for each in in_time))
+
+
+def test_the_state_of_a_key_is_as_large_as_documented(spark, tmp_path):
+    table = table_of(1_000, 50)
+    write_files([table], tmp_path / "in")
+    run(predict_then_learn(stream_of(spark, tmp_path / "in"), **COLUMNS, model=LINEAR), tmp_path)
+    state = spark.read.format("statestore").option("stateVarName", "key").load(f"{tmp_path}/checkpoint")
+    sizes = state.selectExpr("length(value.model) AS size").toPandas()["size"]
+    assert len(sizes) == table["sensor"].nunique()
+    assert sizes.min() > 0
+    assert sizes.max() <= fleet_like(LINEAR, 3, CLASSES).n_bytes_per_key + 100
+
+
+def test_the_page_about_spark_does_what_it_says(spark, tmp_path, capfd):
+    names = {}
+    in_folder = re.sub(r'"(readings|results|checkpoint)"', rf'"{tmp_path}/\1"', PAGE.read_text(encoding="utf-8"))
+    found = BLOCK.findall(in_folder)
+    assert len(found) >= 4
+    for code, shown in found:
+        capfd.readouterr()
+        exec(code, names)
+        assert prints(shown, capfd.readouterr().out)
+
+
+def test_what_cannot_run_is_refused_before_it_starts(spark, tmp_path):
+    rows = spark.createDataFrame([], SCHEMA)
+    for changes, message in (
+        ({"features": ["a", "state"]}, "column 'state' must be tinyint or"),
+        ({"features": ["a", "d"]}, "expected columns 'd'"),
+        ({"classes": [0, 1]}, "column 'state' must be tinyint or smallint or int or bigint; it is string"),
+        ({"classes": [0.0, 1.0]}, "classes must be texts, whole numbers or booleans"),
+        ({"label_timeout": timedelta(1)}, "need id"),
+        ({"labels": rows}, "need id"),
+        ({"time": "nr", "time_to_live": timedelta(1)}, "need timestamps in the column 'nr'"),
+        ({"time_to_live": 3600}, "time_to_live must be a positive timedelta"),
+        ({"model": AMRC()}, "memory='light'"),
+        ({"id": "sensor"}, "two columns 'sensor'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            predict_then_learn(rows, **COLUMNS | changes)
+    stream = stream_of(spark, tmp_path)
+    with pytest.raises(ConfigError, match="need a watermark"):
+        predict_then_learn(stream, **COLUMNS, time_to_live=timedelta(1))
+    with pytest.raises(ConfigError, match="both be streaming"):
+        predict_then_learn(stream, **COLUMNS, id="nr", labels=rows)
+    store = "spark.sql.streaming.stateStore.providerClass"
+    used = spark.conf.get(store)
+    spark.conf.set(store, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
+    try:
+        with pytest.raises(ConfigError, match="expected the state store RocksDB"):
+            predict_then_learn(stream, **COLUMNS)
+    finally:
+        spark.conf.set(store, used)

@@ -1,0 +1,215 @@
+"""What happens to the rows of a key on a worker of Spark: without Spark, as a model that gets them one by one."""
+
+import sys
+from dataclasses import replace
+from itertools import permutations
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driftline import AMRC
+from driftline.adapters.spark import key_learner, predict_then_learn
+from driftline.adapters.spark.key_learner import ROWS_PER_REPORT, KeyLearner
+from driftline.adapters.spark.outcomes import FIGURES, KeyRow, KeyState
+from driftline.adapters.spark.settings import fleet_like
+from driftline.errors import ConfigError, MissingExtraError
+from driftline.guarantees import Guarantees
+from helpers.fleets import CLASSES, rows_of
+from helpers.key_rows import SECOND, labelled, mixed, process, settings
+
+MISSING = [np.nan] * 3
+
+
+def changing_rows(n, n_before):
+    """Return rows whose labels turn round after some of them."""
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    return X, np.where((X[:, 0] > 0) == (np.arange(n) < n_before), "fine", "worn")
+
+
+def events(outcomes):
+    return [outcome["event"] for outcome in outcomes]
+
+
+@pytest.mark.parametrize("features", ["auto", "linear"])
+def test_each_row_gets_what_a_model_of_its_own_says_after_as_many_rows(features):
+    X, y = changing_rows(700, 500)
+    guarantees = Guarantees(errors=(0.1, 0.05), rise=None, tolerated=0.2)
+    model = AMRC(memory="light", features=features, guarantees=guarantees)
+    outcomes = process(settings(model), labelled(X, y))
+    fleet, was_raised = fleet_like(model, 3, CLASSES), False
+    for x, label, outcome in zip(X, y.tolist(), outcomes, strict=True):
+        said = fleet.step([x], [label], [0])
+        (status,) = fleet.status([0])
+        assert {name: outcome[name] for name in FIGURES} == {name: status[name].item() for name in FIGURES}
+        assert outcome["prediction"] == said.labels[0]
+        assert outcome["answer"] == said.answers.tolist()[0]
+        assert outcome["confidence"] == said.confidences[0]
+        is_raised = status["has_alarm"] and not was_raised
+        assert (outcome.get("alarm_since") is not None) == is_raised
+        if is_raised or status["n_rows"] % ROWS_PER_REPORT == 0:
+            alone = fleet.model(0)
+            surprising = [row for row in alone.drift(columns=["a", "b", "c"])[:5] if row["surprise"] > 3]
+            assert [tuple(each.values()) for each in outcome["moved"]] == [
+                (row["label"], row["feature"], row["surprise"]) for row in surprising
+            ]
+            assert not is_raised or outcome["alarm_since"] == alone.alarm_.since
+        else:
+            assert "moved" not in outcome
+        was_raised = bool(status["has_alarm"])
+    assert was_raised
+    assert outcomes[-1]["n_answered"] > 0
+
+
+@given(st.data())
+def test_the_division_into_calls_changes_nothing(data):
+    rows = mixed(np.random.default_rng(data.draw(st.integers(0, 50))), 60)
+    common = settings(label_timeout=data.draw(st.sampled_from([None, 5])))
+    whole = KeyState()
+    expected = process(common, rows, whole)
+    state, outcomes, start = KeyState(), [], 0
+    while start < len(rows):
+        stop = start + data.draw(st.integers(1, 30))
+        outcomes += process(common, rows[start:stop], state)
+        start = stop
+    assert outcomes == expected
+    assert state == whole
+
+
+def test_each_row_has_an_outcome_whatever_is_wrong_with_it():
+    rows = mixed(np.random.default_rng(1), 200)
+    outcomes = process(settings(), rows)
+    assert set(events(outcomes)) == {"learned", "observed", "labelled", "predicted", "refused"}
+    assert [(outcome["moment"], outcome["id"]) for outcome in outcomes] == [(row.moment, row.id) for row in rows]
+    assert all(("problem" in outcome) == (outcome["event"] == "refused") for outcome in outcomes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"label": "cold"}, "is 'cold', and the classes of the fleet are"),
+        ({"x": [np.inf, 0.0, 0.0]}, "expected numbers up to"),
+        ({"x": MISSING, "label": None}, "neither features nor a label"),
+        ({"x": MISSING, "id": "another"}, "no row with the id 'another' waits"),
+        ({"moment": None}, "has no time"),
+    ],
+)
+def test_rows_that_are_refused_change_nothing_for_the_others(changes, problem):
+    X, y, _ = rows_of(np.random.default_rng(0), 250, 1)
+    rows = labelled(X, y)
+    bad = replace(rows[170], **changes)
+    outcomes = process(settings(), [*rows[:170], bad, *rows[171:]])
+    (refused,) = (outcome for outcome in outcomes if outcome["event"] == "refused")
+    assert problem in refused["problem"]
+    assert "prediction" not in refused
+    others = [outcome for outcome in outcomes if outcome["event"] != "refused"]
+    assert others == process(settings(), [*rows[:170], *rows[171:]])
+
+
+def test_labels_that_come_later_are_learned_as_by_the_model_itself():
+    X, y, _ = rows_of(np.random.default_rng(0), 60, 1)
+    rows = labelled(X, y)
+    late = rows[30:40]
+    state = KeyState()
+    process(settings(), [*rows[:30], *(replace(row, label=None) for row in late)], state)
+    assert list(state.waiting) == [row.id for row in late]
+    with_features = [replace(row, moment=100 * SECOND) for row in late[:5]]
+    without = [replace(row, moment=101 * SECOND, x=MISSING) for row in late[5:]]
+    outcomes = process(settings(), [*with_features, *without], state)
+    assert events(outcomes) == ["labelled"] * 10
+    assert [outcome["n_waiting"] for outcome in outcomes] == list(range(9, -1, -1))
+    assert not state.waiting
+    fleet = fleet_like(AMRC(memory="light", features="linear"), 3, CLASSES)
+    fleet.step(X[:30], y[:30], [0] * 30)
+    fleet.observe(X[30:40], [0] * 10, [row.id for row in late])
+    assert fleet.label([0] * 10, [row.id for row in late], y[30:40]).all()
+    assert fleet.key_state(0) == state.model
+
+
+def test_rows_expire_when_their_labels_do_not_come_in_time():
+    common, state = settings(label_timeout=10), KeyState()
+    observed = [KeyRow(t * SECOND, t, [1.0, 0.0, 0.0], None) for t in (0, 4)]
+    process(common, observed, state)
+    assert state.deadline(common) == 10 * SECOND
+    assert KeyLearner(common, state).expire(10 * SECOND) == []
+    (expired,) = KeyLearner(common, state).expire(10 * SECOND + 1)
+    assert (expired["event"], expired["id"], expired["moment"], expired["n_waiting"]) == ("expired", 0, 0, 1)
+    late, in_time = (KeyRow(14 * SECOND, row_id, MISSING, "fine") for row_id in (0, 4))
+    assert events(process(common, [late, in_time], state)) == ["refused", "labelled"]
+    assert state.deadline(common) is None
+
+
+def test_a_key_that_was_idle_too_long_begins_anew():
+    X, y, _ = rows_of(np.random.default_rng(0), 20, 1)
+    common, state = settings(time_to_live=100), KeyState()
+    process(common, [*labelled(X, y), KeyRow(20 * SECOND, "waits", [0.0] * 3, None)], state)
+    assert state.deadline(common) == 120 * SECOND
+    assert KeyLearner(common, state).expire(120 * SECOND) == []
+    assert events(process(common, [KeyRow(10 * SECOND, None, [0.0] * 3, None)], state)) == ["predicted"]  # late
+    assert state.deadline(common) == 120 * SECOND
+    again = process(common, labelled(X, y, first=121), state)
+    assert events(again) == ["expired"] + ["learned"] * 20
+    names = set(again[-1]) - {"moment", "id"}
+    first = process(settings(), labelled(X, y))
+    assert [{name: each[name] for name in names} for each in again[1:]] == [
+        {name: each[name] for name in names} for each in first
+    ]
+    assert KeyLearner(common, state).expire(300 * SECOND) == []
+    assert state == KeyState()
+
+
+def test_a_label_of_a_row_that_the_model_has_given_up_is_refused():
+    state = KeyState()
+    process(settings(), [KeyRow(0, "waits", [0.0] * 3, None)], state)
+    state.waiting["given up"] = 0
+    assert events(process(settings(), [KeyRow(1, "given up", MISSING, "fine")], state)) == ["refused"]
+    assert list(state.waiting) == ["waits"]
+
+
+def test_the_oldest_row_is_given_up_when_too_many_wait(monkeypatch):
+    monkeypatch.setattr(key_learner, "MAX_WAITING", 3)
+    state = KeyState()
+    outcomes = process(settings(), [KeyRow(t, t, [0.0] * 3, None) for t in range(5)], state)
+    assert events(outcomes) == ["observed"] * 4 + ["expired", "observed", "expired"]
+    assert list(state.waiting) == [2, 3, 4]
+
+
+def test_the_order_in_which_rows_of_one_time_arrive_changes_nothing():
+    rows = [
+        KeyRow(0, 1, [0.5, np.nan, 0.0], "fine"),
+        KeyRow(0, 2, [-0.5, 0.0, 0.0], None),
+        KeyRow(0, 2, MISSING, "worn"),
+        KeyRow(0, None, [0.1, 0.0, 0.0], None),
+        KeyRow(1, 3, [0.2, 0.0, 0.0], "hot"),
+    ]
+    expected = repr(process(settings(), rows))
+    assert "refused" not in expected
+    for shuffled in permutations(rows):
+        assert repr(process(settings(), shuffled)) == expected
+
+
+def test_every_key_begins_with_what_a_model_has_learned():
+    X, y, _ = rows_of(np.random.default_rng(0), 200, 1)
+    model = AMRC(memory="light", features="linear").partial_fit(X, y, CLASSES)
+    first = process(settings(model), labelled(X[:1], y[:1]))[0]
+    assert first["prediction"] == model.predict(X[:1])[0]
+    assert first["n_rows"] == 1
+    assert process(settings(), labelled(X[:1], y[:1]))[0]["confidence"] != first["confidence"]
+
+
+@pytest.mark.parametrize("package", ["pyspark.sql", "pyarrow", "google.protobuf"])
+def test_without_spark_the_message_says_what_to_install(monkeypatch, package):
+    for name in ("pyspark.sql", "pandas", "pyarrow", "google.protobuf"):
+        monkeypatch.setitem(sys.modules, name, None if name == package else ModuleType(name))
+    message = rf"needs {package.split('.')[0]}; pip install 'driftline\[spark\]'"
+    with pytest.raises(MissingExtraError, match=message):
+        predict_then_learn(None, key="k", features=["x"], label="y", time="t", classes=[0, 1])
+
+
+def test_models_that_fleets_do_not_have_are_refused():
+    with pytest.raises(ConfigError, match=r"memory='light'.*got memory='full'"):
+        fleet_like(AMRC(), 3, CLASSES)
+    with pytest.raises(ConfigError, match="got label_memory=True"):
+        fleet_like(AMRC(memory="light", label_memory=True), 3, CLASSES)
