@@ -1,10 +1,11 @@
 """Speed of fleets: rows of many keys in one call, beside a Python loop over separate models, and how it grows.
 
     python benchmarks/bench_fleet.py [--most 100000] [--write]
+    python benchmarks/bench_fleet.py --device cuda
 
 All models are light, with 8 columns and two classes. In each round the loop and the fleet learn the same rows, one of
 each key, in turn; speeds are by the clock, because a fleet uses all cores, and each ratio is the median of the rounds.
-`--write` writes the tables to results/fleet.md.
+`--write` writes the tables to results/fleet.md. `--device cuda` measures fleets on a GPU instead.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+import fleet_on_gpu
 from driftline import AMRC
 from driftline.fleet import AMRCFleet
 from provenance import write_results
@@ -131,7 +133,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=10_000, help="keys of the largest fleet (default: 10000)")
     parser.add_argument("--write", action="store_true", help="write results/fleet.md")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where models are (default: cpu)")
     arguments = parser.parse_args()
+    if arguments.device == "cuda":
+        fleet_on_gpu.main()
+        return
     columns = ("features", "KiB of a key", "loop", "asked", "fleet", "to the loop", "to asked")
     text = shown(f"{N_KEYS:,} keys, rows/s", columns, [compare(features) for features in ("linear", "auto")])
     sizes = [n for n in (100, 1000, 10_000, 100_000) if n <= arguments.most]

@@ -14,6 +14,7 @@ from driftline.core.class_list import ClassList
 from driftline.core.state import independent_copy
 from driftline.ensemble.estimator import AMRC
 from driftline.errors import CheckpointError, ConfigError, DataError
+from driftline.fleet.device_streams import AnyStreams, DeviceStreams
 from driftline.fleet.files import opened_fleet, write_fleet
 from driftline.fleet.late_labels import LateLabels
 from driftline.fleet.layout import StreamMemory
@@ -28,7 +29,7 @@ from driftline.kernels.fleet import learn_streams, predict_streams
 from driftline.kernels.statements import RowStatements
 from driftline.types import Flags, Indices, LabelArray, Labels, Matrix
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import flag, read_ids, read_labels, read_rows, whole_number
+from driftline.utils.validation import flag, one_of, read_ids, read_labels, read_rows, whole_number
 
 
 def read_keys(keys: Any, n_rows: int) -> list[Any]:
@@ -74,6 +75,10 @@ class AMRCFleet:
         As in `AMRC`, for all models.
     n_threads : int, optional
         Number of threads; by default as many as there are cores.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the models are, and learn and predict. "cuda" is an NVIDIA GPU, for tens of thousands of keys and more
+        with one row or few in each call; it needs ``features="linear"`` and the extra ``driftline[gpu]``. Its results
+        are those of the cores up to rounding errors.
 
     Attributes
     ----------
@@ -112,6 +117,7 @@ class AMRCFleet:
         expire_after_labels: int = 100_000,
         random_state: int = 0,
         n_threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         labels = np.unique(read_labels(classes, name="classes"))
         if len(labels) < 2:
@@ -133,7 +139,8 @@ class AMRCFleet:
         self._classes = ClassList(labels)
         self._memory = StreamMemory(self._model._learner)
         threads = n_cores() if n_threads is None else whole_number("n_threads", n_threads, at_least=1)
-        self._streams = Streams(self._memory, threads)
+        one_of("device", device, ("cpu", "cuda"))
+        self._streams: AnyStreams = Streams(self._memory, threads) if device == "cpu" else DeviceStreams(self._memory)
         self._slots: dict[Any, int] = {}
         self._start = SharedStart(start, self._model, self._streams)
         self._late = LateLabels(self._model._learner, self._streams)
@@ -420,7 +427,7 @@ class AMRCFleet:
         learner = independent_copy(model._learner)
         with self._lock, defer_interrupt():
             (slot,) = self._slots_of(known)
-            self._memory.store(learner, self._streams.stream(slot))
+            self._streams.put([slot], self._memory.stored(learner))
             self._late.put(known[0], learner.pending)
         return self
 
@@ -516,7 +523,7 @@ class AMRCFleet:
                 data, self._late.learner, self._memory, self._shape, trusted=flag("trusted", trusted)
             )
             (slot,) = self._slots_of(known)
-            self._streams.stream(slot)[:] = stream
+            self._streams.put([slot], stream)
             self._late.put(known[0], pending)
         return self
 
@@ -540,7 +547,7 @@ class AMRCFleet:
             write_fleet(path, header, chain([(None, common)], ((key, self.key_state(key)) for key in self._slots)))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> "AMRCFleet":
+    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, device: str = "cpu") -> "AMRCFleet":
         """Read a fleet that `save` wrote; it continues as if it had never stopped.
 
         Everything in the file is checked before it is used, so files from strangers can be loaded.
@@ -549,8 +556,8 @@ class AMRCFleet:
         ----------
         path : path-like
             A file written by `save`.
-        n_threads : int, optional
-            As in the constructor.
+        n_threads, device
+            As in the constructor; the fleet may have been on another device.
 
         Returns
         -------
@@ -558,11 +565,11 @@ class AMRCFleet:
             The fleet.
         """
         with opened_fleet(path) as file:
-            fleet = cls._from_header(file.header, n_threads)
+            fleet = cls._from_header(file.header, n_threads=n_threads, device=device)
             for k, (key, state) in enumerate(file.states()):
                 if k == 0:  # that of the common model
                     stream, _ = stream_from_bytes(state, fleet._late.learner, fleet._memory, fleet._shape)
-                    fleet._streams.stream(fleet._start.slot)[:] = stream
+                    fleet._streams.put([fleet._start.slot], stream)
                 elif isinstance(key, int | float | str) and key not in fleet:
                     fleet.set_key_state(key, state)
                 else:
@@ -570,7 +577,7 @@ class AMRCFleet:
         return fleet
 
     @classmethod
-    def _from_header(cls, header: Mapping[str, Any], n_threads: int | None) -> "AMRCFleet":
+    def _from_header(cls, header: Mapping[str, Any], **where: Any) -> "AMRCFleet":
         """Return a fleet without keys from the header of a file; raise CheckpointError if it is not that of a fleet."""
         try:
             parameters = AMRC._parameters_from_plain(dict(header["parameters"]))
@@ -578,7 +585,7 @@ class AMRCFleet:
             labels, start = ClassList.from_json(header["classes"]).labels, "pooled" if header["pools"] else "blank"
             model, n_columns = AMRC(**given, memory="light"), whole_number("n_columns", header["n_columns"], at_least=1)
             check_size(model._n_bytes(model._checked_parameters(), n_columns, len(labels)), MAX_BYTES)
-            return cls(n_columns, labels, start=start, n_threads=n_threads, **given)
+            return cls(n_columns, labels, start=start, **where, **given)
         except CheckpointError:
             raise
         except (KeyError, TypeError, ValueError) as error:  # ConfigError and DataError are ValueErrors
@@ -596,9 +603,9 @@ class AMRCFleet:
         slots: list[Any] = list(map(self._slots.get, keys))
         if None in slots:
             stream, new = self._start.new_stream(), [key for key in dict.fromkeys(keys) if key not in self._slots]
-            for key, slot in zip(new, self._streams.take(len(new)), strict=True):
-                self._streams.stream(slot)[:] = stream
-                self._slots[key] = slot
+            taken = self._streams.take(len(new))
+            self._streams.put(taken, stream)
+            self._slots.update(zip(new, taken, strict=True))
             slots = list(map(self._slots.__getitem__, keys))
         return np.array(slots, np.int64)
 

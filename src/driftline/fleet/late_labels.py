@@ -9,7 +9,7 @@ import numpy as np
 from driftline.core.state import independent_copy
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
-from driftline.fleet.streams import Streams
+from driftline.fleet.device_streams import AnyStreams
 from driftline.types import Matrix
 
 UNKNOWN_TIME, ONE_STEP = np.array([np.nan]), np.ones(1)
@@ -25,7 +25,7 @@ class LateLabels:
     ----------
     learner : EnsembleLearner
         A learner that has learned nothing.
-    streams : Streams
+    streams : Streams or DeviceStreams
         The streams of the fleet.
 
     Attributes
@@ -34,7 +34,7 @@ class LateLabels:
         The learner into which the bytes of a key are copied.
     """
 
-    def __init__(self, learner: EnsembleLearner, streams: Streams) -> None:
+    def __init__(self, learner: EnsembleLearner, streams: AnyStreams) -> None:
         self.learner = independent_copy(learner)
         self._blank = self.learner.pending.blank()
         self._streams = streams
@@ -78,9 +78,9 @@ class LateLabels:
     @contextmanager
     def _loaded(self, key: Any, slot: int) -> Iterator[EnsembleLearner]:
         """Yield a learner with the state of a key, which becomes that of the learner if the block ends well."""
-        learner, memory, stream = self.learner, self._streams.memory, self._streams.stream(slot)
-        memory.load(learner, stream)
+        learner, memory = self.learner, self._streams.memory
+        memory.load(learner, self._streams.stream(slot))
         learner.pending = self.pending(key).copy()
         yield learner
-        memory.store(learner, stream)
+        self._streams.put([slot], memory.stored(learner))
         self.put(key, learner.pending)

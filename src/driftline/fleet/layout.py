@@ -112,6 +112,10 @@ class StreamMemory:
         place = self.layout.places[number] - [self.n_head_bytes, self.n_head_bytes, 0, 0, 0]
         return _values(streams, place, dtype)
 
+    def shared_array(self, number: int, dtype: Any) -> Any:
+        """Return one array of an ensemble that all streams share."""
+        return _values(self._head[None], self.layout.places[number], dtype)[0]
+
     def statements(self, streams: Bytes) -> Any:
         """Return what is kept to make statements on rows, of each of some streams, as a matrix."""
         place = self.layout.other_places[STATEMENTS] - [self.n_head_bytes, self.n_head_bytes, 0, 0, 0]
@@ -127,10 +131,12 @@ class StreamMemory:
         """Return the bytes of the streams in a buffer, one row for each, which share its memory."""
         return buffer[self.n_head_bytes :].reshape(-1, self.n_bytes)
 
-    def store(self, learner: EnsembleLearner, stream: Bytes) -> None:
-        """Set the bytes of a stream to the arrays of a learner."""
+    def stored(self, learner: EnsembleLearner) -> Bytes:
+        """Return the bytes of a stream with the arrays of a learner."""
+        stream = np.zeros(self.n_bytes, np.uint8)
         for part, array in self._pairs(learner, stream):
             part[:] = array
+        return stream
 
     def load(self, learner: EnsembleLearner, stream: Bytes) -> None:
         """Set the arrays of a learner to the bytes of a stream."""

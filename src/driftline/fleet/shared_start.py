@@ -6,8 +6,8 @@ import numpy as np
 
 from driftline.ensemble.estimator import AMRC
 from driftline.errors import ConfigError
+from driftline.fleet.device_streams import AnyStreams
 from driftline.fleet.layout import Bytes
-from driftline.fleet.streams import Streams
 from driftline.types import Indices
 
 POOLED_ROWS_PER_CALL = 64
@@ -24,21 +24,20 @@ class SharedStart:
         As in `AMRCFleet`.
     blank : AMRC
         A model that has learned nothing.
-    streams : Streams
+    streams : Streams or DeviceStreams
         The streams of the fleet, one of which becomes that of the common model.
     """
 
-    def __init__(self, start: Any, blank: AMRC, streams: Streams) -> None:
+    def __init__(self, start: Any, blank: AMRC, streams: AnyStreams) -> None:
         memory = streams.memory
         self._streams = streams
-        self._blank = np.zeros(memory.n_bytes, np.uint8)
-        memory.store(blank._learner, self._blank)
+        self._blank = memory.stored(blank._learner)
         self.learns = isinstance(start, str) and start == "pooled"
         self.slot, self._newcomer = streams.take(2)
-        streams.stream(self.slot)[:] = self._blank
+        streams.put([self.slot], self._blank)
         if isinstance(start, AMRC):
             check_fits(start, blank)
-            memory.store(start._learner, streams.stream(self.slot))
+            streams.put([self.slot], memory.stored(start._learner))
         elif start not in STARTS:
             raise ConfigError(f"start must be 'pooled', 'blank' or an AMRC; got {start!r}")
 
@@ -51,7 +50,7 @@ class SharedStart:
 
     def newcomer(self) -> int:
         """Return a slot with a stream that has just begun, for predictions."""
-        self._streams.stream(self._newcomer)[:] = self.new_stream()
+        self._streams.put([self._newcomer], self.new_stream())
         return self._newcomer
 
     def sample(self, n_rows: int) -> Indices:

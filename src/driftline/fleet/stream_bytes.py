@@ -71,9 +71,7 @@ def stream_from_bytes(
     check_shapes({name: Described(array.shape, array.dtype) for name, array in state.items()}, schema)
     check_values(state, schema)
     learner.restore({name: array.copy() for name, array in state.items()})
-    checked = np.zeros(memory.n_bytes, np.uint8)
-    memory.store(learner, checked)
-    return checked, learner.pending
+    return memory.stored(learner), learner.pending
 
 
 def _pending_to_bytes(pending: PendingRows) -> bytes:

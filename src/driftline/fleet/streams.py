@@ -54,10 +54,15 @@ class Streams:
         self._free.append(slot)
 
     def stream(self, slot: int) -> Bytes:
-        """Return the bytes of the stream in a slot, which may be changed."""
+        """Return the bytes of the stream in a slot; `put` changes them."""
         buffer, position = divmod(slot, STREAMS_PER_BUFFER)
         stream: Bytes = self.memory.streams_in(self._buffers[buffer])[position]
         return stream
+
+    def put(self, slots: Sequence[int], stream: Bytes) -> None:
+        """Set the bytes of the streams in some slots to those of a stream."""
+        for slot in slots:
+            self.stream(slot)[:] = stream
 
     def gather(self, slots: Sequence[int]) -> Bytes:
         """Return copies of the bytes of some streams, one row for each."""

@@ -1,0 +1,217 @@
+// Counts, alarm and calibrated bound (driftline.kernels.row_counts, .alarm, .error_interval and .calibration).
+
+constexpr double MEAN_GAIN = 0.02, FAST_MEAN_GAIN = 0.05, VARIANCE_GAIN = 0.002, COVARIANCE_FACTOR = 2.0;
+constexpr double UNSEEN_DEVIATION = 0.025, MIN_DEVIATION = 0.001, STRETCH_STEP = 0.25, GUESSING = 1.0 - 1.0 / C;
+constexpr double START_SCALE = 5000.0, PRECISION = 1e-10;
+constexpr int WINDOW_STEPS = 100, N_BLOCKS = 11, N_ALARM_RATES = 7, N_LIMIT_RATES = 24;
+constexpr int MAX_HALVINGS = 120, REFRESH_ROWS = 64;
+enum { STEPS, MEAN, FAST_MEAN, COVARIANCE, VARIANCE, LAST_DEVIATION, N_FIGURES };
+enum { ALARM_ROWS, ARMED_AT, WRONG, RAISED, RAISED_AT, SINCE, WRONG_SINCE };
+
+__device__ __forceinline__ void count_row(char* stream, int predicted, int label) {
+  const bool is_wrong = predicted != label;
+  int64 *totals = array_at<int64>(stream, TOTALS_AT), *blocks = array_at<int64>(stream, BLOCKS_AT);
+  int64* by_class = array_at<int64>(stream, BY_CLASS_AT) + label * 2;
+  int64* by_prediction = array_at<int64>(stream, BY_PREDICTION_AT) + predicted * 2;
+  // All loads before the first of the stores, which would wait for them.
+  const int64 counts[6] = {totals[0], totals[1], by_class[0], by_class[1], by_prediction[0], by_prediction[1]};
+  int64 of_blocks[N_BLOCK_SIZES];
+#pragma unroll
+  for (int w = 0; w < N_BLOCK_SIZES; ++w) of_blocks[w] = blocks[w * N_BLOCKS + counts[0] / BLOCK_ROWS[w] % N_BLOCKS];
+#pragma unroll
+  for (int w = 0; w < N_BLOCK_SIZES; ++w)
+    blocks[w * N_BLOCKS + counts[0] / BLOCK_ROWS[w] % N_BLOCKS] =
+        (counts[0] % BLOCK_ROWS[w] == 0 ? 0 : of_blocks[w]) + is_wrong;
+  totals[0] = counts[0] + 1;
+  totals[1] = counts[1] + is_wrong;
+  by_class[0] = counts[2] + 1;
+  by_class[1] = counts[3] + is_wrong;
+  by_prediction[0] = counts[4] + 1;
+  by_prediction[1] = counts[5] + is_wrong;
+}
+
+// Whether the mixture over λ of one sign reaches the limit; the gains are e^λ - 1.
+__device__ bool reaches_limit(double n, double wrong, double risk, double log_limit, double sign, const double* gains) {
+  double total = 0.0;
+  for (int j = 0; j < N_LIMIT_RATES; ++j) {
+    const double exponent = sign * LIMIT_RATES[j] * wrong - n * log1p(risk * gains[j]) - log_limit;
+    total += LIMIT_WEIGHTS[j] * exp(smaller(exponent, 10.0));
+  }
+  return total >= 1.0;
+}
+
+__device__ double lower_limit_of_few(double n, double wrong, double log_limit) {
+  double low = 0.0, high = wrong / n;
+  if (!reaches_limit(n, wrong, low, log_limit, 1.0, LIMIT_RISES)) return low;
+  for (int k = 0; k < MAX_HALVINGS && !(high - low <= PRECISION * low); ++k) {
+    const double middle = 0.5 * (low + high);
+    (reaches_limit(n, wrong, middle, log_limit, 1.0, LIMIT_RISES) ? low : high) = middle;
+  }
+  return low;
+}
+
+__device__ double upper_limit_of_few(double n, double wrong, double log_limit) {
+  double low = wrong / n, high = 1.0;
+  if (!reaches_limit(n, wrong, high, log_limit, -1.0, LIMIT_FALLS)) return high;
+  for (int k = 0; k < MAX_HALVINGS && !(high - low <= PRECISION * high); ++k) {
+    const double middle = 0.5 * (low + high);
+    (reaches_limit(n, wrong, middle, log_limit, -1.0, LIMIT_FALLS) ? high : low) = middle;
+  }
+  return high;
+}
+
+__device__ __noinline__ double upper_limit(double n, double wrong, double log_limit) {
+  return 2.0 * wrong > n ? 1.0 - lower_limit_of_few(n, n - wrong, log_limit) : upper_limit_of_few(n, wrong, log_limit);
+}
+
+// Updates a test by a row; returns the mixture over starts and λ.
+__device__ double update_test(char* stream, int test, int64 row, bool is_wrong) {
+  const int64 k = ++array_at<int64>(stream, N_TESTED_AT)[test];
+  const double remaining = 1.0 / (1.0 + log1p(k / START_SCALE)), weight = remaining * remaining / (START_SCALE + k);
+  double *sums = array_at<double>(stream, EVIDENCE_AT) + test * 2 * N_ALARM_RATES, *most = sums + N_ALARM_RATES;
+  int64 *starts = array_at<int64>(stream, STARTS_AT) + test * 2 * N_ALARM_RATES, *wrong = starts + N_ALARM_RATES;
+  const double level = array_at<double>(stream, LEVELS_AT)[test];
+  double total[N_ALARM_RATES], largest[N_ALARM_RATES], mixture = remaining;
+  int64 n_wrong[N_ALARM_RATES];
+#pragma unroll
+  for (int j = 0; j < N_ALARM_RATES; ++j) {  // all loads before the first of the stores, which would wait for them
+    total[j] = sums[j];
+    largest[j] = most[j];
+    n_wrong[j] = wrong[j];
+  }
+#pragma unroll
+  for (int j = 0; j < N_ALARM_RATES; ++j) {
+    if (largest[j] <= weight) {
+      largest[j] = weight;
+      starts[j] = row;
+      n_wrong[j] = 0;
+    }
+    const double factor = (is_wrong ? ALARM_GAINS[j] : 1.0) / (1.0 + level * ALARM_RISES[j]);
+    sums[j] = (total[j] + weight) * factor;
+    most[j] = largest[j] * factor;
+    wrong[j] = n_wrong[j] + is_wrong;
+    mixture += ALARM_WEIGHTS[j] * ((total[j] + weight) * factor);
+  }
+  return mixture;
+}
+
+__device__ void raise_alarm(char* stream, int test, int64 row) {
+  int64* counts = array_at<int64>(stream, ALARM_COUNTS_AT);
+  const double* most = array_at<double>(stream, EVIDENCE_AT) + (test * 2 + 1) * N_ALARM_RATES;
+  const int64 *starts = array_at<int64>(stream, STARTS_AT) + test * 2 * N_ALARM_RATES, *wrong = starts + N_ALARM_RATES;
+  int best = 0;
+  for (int j = 1; j < N_ALARM_RATES; ++j) {
+    if (ALARM_WEIGHTS[j] * most[j] > ALARM_WEIGHTS[best] * most[best]) best = j;
+  }
+  const int64 since = smaller(larger(starts[best], counts[ARMED_AT]), row);
+  const int64 wrong_since = smaller(smaller(wrong[best], counts[WRONG]), row + 1 - since);
+  counts[RAISED] = test;
+  counts[RAISED_AT] = row;
+  counts[SINCE] = since;
+  counts[WRONG_SINCE] = wrong_since;
+  counts[WRONG] = smaller(counts[WRONG] - wrong_since, since - counts[ARMED_AT]);
+}
+
+__device__ void test_row(char* stream, bool is_wrong) {
+  int64* counts = array_at<int64>(stream, ALARM_COUNTS_AT);
+  double* levels = array_at<double>(stream, LEVELS_AT);
+  // All loads before the first of the stores, which would wait for them.
+  const int64 row = counts[ALARM_ROWS], wrong = counts[WRONG], wrong_since = counts[WRONG_SINCE];
+  const bool was_raised = counts[RAISED] != -1, is_made[2] = {levels[0] != 1.0, levels[1] != 1.0};
+  counts[ALARM_ROWS] = row + 1;
+  if (was_raised) {
+    counts[WRONG_SINCE] = wrong_since + is_wrong;
+    return;
+  }
+  counts[WRONG] = wrong + is_wrong;
+  for (int test = 0; test < 2; ++test) {
+    if (!is_made[test] || (test == 1 && is_made[0] && counts[RAISED] != -1)) continue;
+    if (update_test(stream, test, row, is_wrong) >= TARGETS[3 + test]) raise_alarm(stream, test, row);
+  }
+  const int64 n = row + 1 - counts[ARMED_AT];
+  if (TARGETS[2] < 1.0 && n % REFRESH_ROWS == 0 && counts[RAISED] == -1) {
+    const double limit = upper_limit(double(n), double(counts[WRONG]), TARGETS[5]);
+    levels[1] = smaller(limit + TARGETS[2], levels[1]);
+  }
+}
+
+// What both bounds are computed from: the sum of the last expected mistakes, and the largest stretches.
+struct Window {
+  double losses, stretches[2];
+  __device__ __forceinline__ Window(Tile& tile, char* stream) : losses(0.0), stretches{0.0, 0.0} {
+    const double* asked = array_at<double>(stream, STRETCHES_AT);
+    scan(tile, array_at<double>(stream, WINDOW_AT), WINDOW_STEPS, [&](int, double value) { losses += value; });
+#pragma unroll
+    for (int row = 0; row < 2; ++row)
+      scan(tile, asked + row * WINDOW_STEPS, WINDOW_STEPS,
+           [&](int, double value) { stretches[row] = larger(stretches[row], value); });
+  }
+  __device__ double largest_bound(double stretch, double multiplier) const {
+    const double rest = larger(stretch - log(1.0 / (multiplier * MIN_DEVIATION)), 0.0);
+    return smaller(larger(GUESSING, losses / WINDOW_STEPS) + rest, 1.0);
+  }
+};
+
+__device__ __forceinline__ double step_bound(const double* figures, const Window& window) {
+  if (figures[STEPS] == 0.0) return GUESSING;
+  const double gain = larger(MEAN_GAIN, 2.0 / (figures[STEPS] + 2.0)), multiplier = TARGETS[1];
+  const double unseen = larger(smaller(UNSEEN_DEVIATION, 1.5 * figures[MEAN]), MIN_DEVIATION);
+  const double variance =
+      COVARIANCE_FACTOR * larger(figures[COVARIANCE], 0.0) + 0.5 * gain * figures[VARIANCE] + unseen * unseen;
+  const double margin = multiplier * exp(window.stretches[0]) * sqrt(variance);
+  const double limit = window.largest_bound(window.stretches[0], multiplier);
+  return smaller(larger(figures[FAST_MEAN], figures[MEAN] + margin), limit);
+}
+
+__device__ __forceinline__ double rate_bound(const double* figures, const Window& window) {
+  if (figures[STEPS] == 0.0) return GUESSING;
+  const double gain = larger(MEAN_GAIN, 2.0 / (figures[STEPS] + 2.0));
+  const double error = sqrt(0.5 * gain * figures[VARIANCE] + MIN_DEVIATION * MIN_DEVIATION);
+  return smaller(figures[MEAN] + exp(window.stretches[1]) * error, window.largest_bound(window.stretches[1], 1.0));
+}
+
+__device__ __forceinline__ void update_figures(double* figures, double loss) {
+  const double n = figures[STEPS];
+  if (n == 0.0) {
+    figures[MEAN] = figures[FAST_MEAN] = GUESSING;
+    figures[VARIANCE] = GUESSING * GUESSING;
+  }
+  const double deviation = loss - figures[MEAN], gain = larger(MEAN_GAIN, 2.0 / (n + 2.0));
+  const double variance_gain = larger(VARIANCE_GAIN, 3.0 / (n + 3.0));
+  figures[MEAN] += gain * deviation;
+  figures[FAST_MEAN] += larger(FAST_MEAN_GAIN, 2.0 / (n + 2.0)) * (loss - figures[FAST_MEAN]);
+  figures[COVARIANCE] += variance_gain * (deviation * figures[LAST_DEVIATION] - figures[COVARIANCE]);
+  figures[VARIANCE] += variance_gain * (deviation * deviation - figures[VARIANCE]);
+  figures[LAST_DEVIATION] = deviation;
+  figures[STEPS] += 1.0;
+}
+
+// Returns the bound at a step as it was before it; updates the calibration and the sums by its expected mistake.
+__device__ __forceinline__ double calibrate(Tile& tile, char* stream, double loss) {
+  double *kept = array_at<double>(stream, FIGURES_AT), *sums = array_at<double>(stream, STEP_SUMS_AT);
+  double *window = array_at<double>(stream, WINDOW_AT), *stretches = array_at<double>(stream, STRETCHES_AT);
+  double figures[N_FIGURES];
+#pragma unroll
+  for (int k = 0; k < N_FIGURES; ++k) figures[k] = kept[k];
+  const double so_far[3] = {sums[0], sums[1], sums[4]};
+  const Window before(tile, stream);
+  const double bound = step_bound(figures, before), rate = rate_bound(figures, before);
+  const int at = int(int64(figures[STEPS]) % WINDOW_STEPS);
+  window[at] = loss;
+  window[WINDOW_STEPS + at] = bound;
+  window[2 * WINDOW_STEPS + at] = rate;
+  update_figures(figures, loss);
+#pragma unroll
+  for (int k = 0; k < N_FIGURES; ++k) kept[k] = figures[k];
+  sums[0] = so_far[0] + 1.0;
+  sums[1] = so_far[1] + rate;
+  sums[4] = so_far[2] + loss;
+  double totals[3] = {};
+#pragma unroll
+  for (int row = 0; row < 3; ++row)
+    scan(tile, window + row * WINDOW_STEPS, WINDOW_STEPS, [&](int, double value) { totals[row] += value; });
+  const double allowed = 1.0 - TARGETS[0], of_steps = stretches[at], of_rates = stretches[WINDOW_STEPS + at];
+  stretches[at] = larger(of_steps + STRETCH_STEP * ((totals[0] > totals[1] ? 1.0 : 0.0) - allowed), 0.0);
+  stretches[WINDOW_STEPS + at] = larger(of_rates + STRETCH_STEP * ((totals[0] > totals[2] ? 1.0 : 0.0) - allowed), 0.0);
+  return bound;
+}

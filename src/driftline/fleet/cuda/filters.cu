@@ -1,0 +1,207 @@
+// Filters of class means (driftline.kernels.filter_bank), one thread per component, and the newest row of each store.
+
+constexpr double LOG_WEIGHT_DISCOUNT = 0.98, MIN_GAIN = 0.02, MIN_FILTER_VARIANCE = 1e-30, MIN_RATE_TIME = 1e-9;
+constexpr double MAX_FORECAST_GAPS = 10.0, ELAPSED = 1.0;
+
+// Where the arrays of a bank of R filters with J components are.
+template <int R, int J>
+struct Bank {
+  double *level, *rate, *log_weight, *weight, *variance, *largest, *n_rows, *age, *mean_gap, *inverse_gap;
+  __device__ Bank(char* stream, const int* at)
+      : level(array_at<double>(stream, at[0])), rate(array_at<double>(stream, at[1])),
+        log_weight(array_at<double>(stream, at[2])), weight(array_at<double>(stream, at[3])),
+        variance(array_at<double>(stream, at[4])), largest(array_at<double>(stream, at[5])),
+        n_rows(array_at<double>(stream, at[6])), age(array_at<double>(stream, at[7])),
+        mean_gap(array_at<double>(stream, at[8])), inverse_gap(array_at<double>(stream, at[9])) {}
+};
+
+// What is kept of component j of class y.
+template <int R, int J>
+struct Component {
+  double level[R], rate[R], log_weight[R], weight[R], variance, largest;
+  __device__ __forceinline__ Component(const Bank<R, J>& bank, int y, int j)
+      : variance(bank.variance[y * J + j]), largest(bank.largest[y * J + j]) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const int k = (r * C + y) * J + j;
+      level[r] = bank.level[k];
+      rate[r] = bank.rate[k];
+      log_weight[r] = bank.log_weight[k];
+      weight[r] = bank.weight[k];
+    }
+  }
+  __device__ __forceinline__ void write(const Bank<R, J>& bank, int y, int j) const {
+    bank.variance[y * J + j] = variance;
+    bank.largest[y * J + j] = largest;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const int k = (r * C + y) * J + j;
+      bank.level[k] = level[r];
+      bank.rate[k] = rate[r];
+      bank.log_weight[k] = log_weight[r];
+      bank.weight[k] = weight[r];
+    }
+  }
+
+  __device__ __forceinline__ double extrapolate(int r, double horizon) const {
+    return clipped(level[r] + rate[r] * horizon, 2.0 * largest);
+  }
+
+  // The forecast mean at a horizon.
+  __device__ __forceinline__ double forecast(double horizon) const {
+    double total = 0.0;
+#pragma unroll
+    for (int r = 0; r < R; ++r) total += weight[r] * extrapolate(r, horizon);
+    return total;
+  }
+
+  template <typename T>
+  __device__ __forceinline__ void start(T x) {
+    weight[0] = 1.0;
+    if (isnan(x)) return;
+    largest = fabs(double(x));
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      level[r] = x;
+      weight[r] = 1.0 / R;
+    }
+  }
+
+  // Updates all of it by a value of its class, which has had n rows, the last one a time `age` ago.
+  template <typename T>
+  __device__ __forceinline__ void update(const double (*gains)[R], T x, T centre, double n, double age,
+                                         double horizon) {
+    if (n == 0.0) start(x);
+    if (n == 0.0 || isnan(x)) return;
+    const T deviation = x - centre, square = deviation * deviation;
+    variance += larger(MIN_GAIN, 1.0 / n) * (square - variance);
+    const double scale = 0.5 / (variance + MIN_FILTER_VARIANCE), farthest = 2.0 * largest, least_gain = 1.0 / (n + 1.0);
+    double best = -infinity(), total = 0.0;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const double predicted = extrapolate(r, horizon), error = x - predicted;
+      if (age > MIN_RATE_TIME) {
+        const double kept = smaller(larger(rate[r], (-farthest - level[r]) / age), (farthest - level[r]) / age);
+        rate[r] = kept + gains[1][r] * error / age;
+      }
+      level[r] = predicted + larger(gains[0][r], least_gain) * error;
+      log_weight[r] = LOG_WEIGHT_DISCOUNT * log_weight[r] - scale * error * error;
+      best = larger(best, log_weight[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      weight[r] = exp(log_weight[r] - best);
+      total += weight[r];
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) weight[r] /= total;
+    largest = larger(largest, fabs(double(x)));
+  }
+};
+
+// What the classes of a bank were before a row of class y, and what they are after it.
+struct ClassTimes {
+  double n, age, mean_gap, inverse_gap, horizon, ages[C], mean_gaps[C];
+  template <int R, int J>
+  __device__ __forceinline__ ClassTimes(const Bank<R, J>& bank, int y)
+      : n(bank.n_rows[y]), inverse_gap(bank.inverse_gap[y]) {
+#pragma unroll
+    for (int k = 0; k < C; ++k) {
+      ages[k] = bank.age[k] + ELAPSED;
+      mean_gaps[k] = bank.mean_gap[k];
+      if (k == y) {
+        age = ages[k];
+        mean_gap = mean_gaps[k];
+        ages[k] = 0.0;
+      }
+    }
+    horizon = smaller(age, MAX_FORECAST_GAPS * larger(mean_gap, ELAPSED));
+    const double gain = larger(MIN_GAIN, 1.0 / n);
+    if (n > 0.0) {
+      mean_gap += gain * (age - mean_gap);
+      if (age > MIN_RATE_TIME) inverse_gap += gain * (1.0 / (age * age) - inverse_gap);
+    }
+#pragma unroll
+    for (int k = 0; k < C; ++k) mean_gaps[k] = k == y ? mean_gap : mean_gaps[k];
+  }
+  // Time from the last row of class k to the next row, as far ahead as a class is forecast.
+  __device__ __forceinline__ double next_horizon(int k) const {
+    double horizon = 0.0;
+#pragma unroll
+    for (int y = 0; y < C; ++y) {
+      if (y == k) horizon = smaller(ages[y] + ELAPSED, MAX_FORECAST_GAPS * larger(mean_gaps[y], ELAPSED));
+    }
+    return horizon;
+  }
+  template <int R, int J>
+  __device__ __forceinline__ void write(const Bank<R, J>& bank, int y) const {
+#pragma unroll
+    for (int k = 0; k < C; ++k) bank.age[k] = ages[k];
+    bank.n_rows[y] = n + 1.0;
+    bank.mean_gap[y] = mean_gap;
+    bank.inverse_gap[y] = inverse_gap;
+  }
+};
+
+// Updates the filters of the raw columns.
+extern "C" __global__ void track_columns(int n, const uint64* buffers, const int64* slots, const int* rows,
+                                         const double* X, const int64* labels) {
+  const int i = blockIdx.x * (blockDim.x / P) + threadIdx.x / P, j = threadIdx.x % P;
+  const bool is_used = i < n && threadIdx.x < blockDim.x / P * P;
+  const int item = is_used ? i : 0, y = int(labels[rows[item]]);
+  char* stream = stream_at(buffers, slots[item]);
+  const Bank<N_COLUMN_FILTERS, P> bank(stream, COLUMN_BANK_AT);
+  const ClassTimes times(bank, y);
+  if (is_used) {
+    double& origin = array_at<double>(stream, ORIGIN_AT)[j];
+    const double raw = X[int64(rows[i]) * P + j];
+    if (isnan(origin) && !isnan(raw)) origin = clipped(raw, MAX_MAGNITUDE);
+    const double shift = raw - origin, x = isnan(shift) ? shift : clipped(shift, MAX_MAGNITUDE);
+    Component<N_COLUMN_FILTERS, P> component(bank, y, j);
+    component.update(COLUMN_GAINS, x, component.forecast(times.horizon), times.n, times.age, times.horizon);
+    component.write(bank, y, j);
+  }
+  __syncthreads();  // all columns of a stream have read the times
+  if (is_used && j == 0) times.write(bank, y);
+}
+
+// Puts the features of each row into the store of space S, less the forecast of its class if the store is compensated.
+template <int S>
+__global__ void store_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const float* features,
+                           const int64* labels) {
+  constexpr int D = SPACE_FEATURES[S], N = SPACE_ROWS[S];
+  const int i = blockIdx.x * (blockDim.x / D) + threadIdx.x / D, j = threadIdx.x % D;
+  const bool is_used = i < n && threadIdx.x < blockDim.x / D * D;
+  const int item = is_used ? i : 0, y = int(labels[rows[item]]);
+  char* stream = stream_at(buffers, slots[item]);
+  const int place = int(array_at<int64>(stream, N_SEEN_AT[S])[0] % N);
+  const float x = features[int64(item) * N_FEATURES + j];
+  float* stored = array_at<float>(stream, ROWS_AT[S]) + place * D + j;
+  if (is_used && j == 0) array_at<int64>(stream, LABELS_AT[S])[place] = y;
+  if constexpr (SPACE_FILTERS[S] == 0) {
+    if (is_used) *stored = x;
+  } else {
+    const Bank<SPACE_FILTERS[S], D> bank(stream, SPACE_BANK_AT[S]);
+    const ClassTimes times(bank, y);
+    if (is_used) {
+      // All loads before the first of the stores, which would wait for them.
+      float* centres = array_at<float>(stream, CENTRES_AT[S]) + j;
+      Component<SPACE_FILTERS[S], D> component(bank, y, j);
+      float of_others[C];
+#pragma unroll
+      for (int k = 1; k < C; ++k) {
+        const int other = (y + k) % C;
+        of_others[k] = float(Component<SPACE_FILTERS[S], D>(bank, other, j).forecast(times.next_horizon(other)));
+      }
+      const float centre = float(component.forecast(times.horizon));
+      *stored = times.n == 0.0 ? 0.0f : x - centre;
+      component.update(SPACE_GAINS, x, centre, times.n, times.age, times.horizon);
+      component.write(bank, y, j);
+      centres[y * D] = float(component.forecast(times.next_horizon(y)));
+#pragma unroll
+      for (int k = 1; k < C; ++k) centres[(y + k) % C * D] = of_others[k];
+    }
+    __syncthreads();  // all components of a stream have read the times
+    if (is_used && j == 0) times.write(bank, y);
+  }
+}

@@ -1,0 +1,158 @@
+"""The kernels of a fleet on a GPU: compiled for its streams, and launched for rows whose data are on the GPU."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftline.errors import ConfigError, MissingExtraError
+
+ROWS_PER_LAUNCH = 1 << 20
+"""Intermediate results are kept for so many rows."""
+THREADS = 128
+"""Largest number of threads of a block, unless one stream needs more."""
+MAX_THREADS = 1024
+WARP = 32
+
+
+class FleetShape(NamedTuple):
+    """What the streams of a fleet have in common, for their kernels."""
+
+    source: str
+    """The source of the kernels."""
+    n_bytes: int
+    """Number of bytes of a stream."""
+    n_columns: int
+    n_classes: int
+    ages: Any
+    """(members of all spaces, quantiles): what the draws of each member are taken from."""
+    store_rows: list[int]
+    """Stored rows of each space."""
+    n_features: list[int]
+    """Number of features of each space."""
+    n_members: list[int]
+    """Number of members of each space."""
+
+
+def cuda_arrays() -> Any:
+    """Return the module CuPy; raise an error that says what is missing if there is no CuPy, or no GPU for it."""
+    try:
+        import cupy  # noqa: PLC0415  # only where it is used
+    except ImportError as error:
+        raise MissingExtraError(f"device='cuda' needs CuPy ({error}); pip install 'driftline[gpu]'") from error
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise ConfigError(f"device='cuda' needs an NVIDIA GPU and its driver: {error}; give device='cpu'") from error
+    if n_devices == 0:
+        raise ConfigError("device='cuda' needs an NVIDIA GPU, and this machine has none; give device='cpu'")
+    return cupy
+
+
+class CudaKernels:
+    """The kernels for the streams of a fleet.
+
+    Parameters
+    ----------
+    shape : FleetShape
+        What the streams have in common.
+    """
+
+    def __init__(self, shape: FleetShape) -> None:
+        self.cupy = cupy = cuda_arrays()
+        self._shape = shape
+        names = ("store_rows", "predict_and_draw", "learn_space", "set_warp_bytes")
+        spaces = range(len(shape.n_members))
+        expressions = [f"{name}<{s}>" for name in names for s in spaces]
+        module = cupy.RawModule(
+            code=shape.source, options=("--std=c++20", "--fmad=false"), name_expressions=expressions
+        )
+        self._store, self._draw, self._learn, self._size = (
+            [module.get_function(f"{name}<{s}>") for s in spaces] for name in names
+        )
+        self._prepare, self._track, self._state = map(
+            module.get_function, ("prepare_columns", "track_columns", "state_rows")
+        )
+        self._ages = cupy.asarray(shape.ages)
+        self._warps = [self._warps_of(s) for s in spaces]
+        self._spare = cupy.zeros(shape.n_bytes, np.uint8)
+        self._memory: dict[str, Any] = {}
+
+    def _warps_of(self, space: int) -> tuple[int, int]:
+        """Return the number of warps of a block that learns in a space, and the bytes of its memory."""
+        n_bytes = self.cupy.zeros(len(self._size), np.int64)
+        self._size[space]((1,), (1,), (n_bytes,))
+        of_warp = int(n_bytes[space])
+        most = self.cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        if of_warp > most:
+            raise ConfigError(
+                f"the members of a model need {of_warp} bytes while they learn, and a block of this GPU has {most}; "
+                "give fewer columns or classes, or device='cpu'"
+            )
+        n_warps = max(1, min(THREADS // WARP, most // of_warp))
+        self._learn[space].max_dynamic_shared_size_bytes = n_warps * of_warp
+        return n_warps, n_warps * of_warp
+
+    def _scratch(self, n: int) -> dict[str, Any]:
+        """Return memory for intermediate results of n rows."""
+        cupy, shape = self.cupy, self._shape
+        if not self._memory or len(self._memory["cuts"]) < n:
+            self._memory = {}  # the old memory is free before more is taken
+            n_members = sum(shape.n_members)
+            self._memory = {
+                "features": cupy.empty((n, max(shape.n_features)), np.float32),
+                "members": cupy.empty((n, n_members, shape.n_classes), np.float64),
+                "cuts": cupy.empty((n, n_members), np.uint8),
+                "drawn": [
+                    cupy.empty((n, m, 3, 64), np.uint8 if n_rows <= 256 else np.uint16)
+                    for m, n_rows in zip(shape.n_members, shape.store_rows, strict=True)
+                ],
+            }
+        return self._memory
+
+    def advance(self, buffers: Any, slots: Any, rows: Any, X: Any, labels: Any, results: list[Any]) -> None:
+        """Set the results of rows, and learn the rows if there are labels; all arrays are on the GPU.
+
+        Parameters
+        ----------
+        buffers : array of uint64
+            Where each buffer of streams begins.
+        slots, rows : array
+            The slot of each row, all different, and its number in X, labels and the results.
+        X : array of shape (n_samples, n_columns)
+            All rows.
+        labels : array or None
+            The positions of their classes.
+        results : list of array
+            The mixture, the bounds and the statements, as `driftline.kernels.fleet.learn_streams` sets them.
+        """
+        for start in range(0, len(slots), ROWS_PER_LAUNCH):
+            part = slots[start : start + ROWS_PER_LAUNCH], rows[start : start + ROWS_PER_LAUNCH]
+            self._advance_part(buffers, *part, X, labels, results)
+
+    def _advance_part(self, buffers: Any, slots: Any, rows: Any, X: Any, labels: Any, results: list[Any]) -> None:
+        """Do the same for so few rows that there is memory for their intermediate results."""
+        shape, learns, n = self._shape, labels is not None, len(slots)
+        labels = rows if labels is None else labels  # not read
+        common, scratch = (np.int32(n), buffers, slots, rows), self._scratch(n)
+        features, members, cuts = (scratch[name] for name in ("features", "members", "cuts"))
+        by_row = (-(-n // THREADS),), (THREADS,)
+        _launch(self._prepare, n, shape.n_columns, (*common, X, features, learns))
+        if learns:
+            _launch(self._track, n, shape.n_columns, (*common, X, labels))
+        for s, drawn in enumerate(scratch["drawn"]):
+            if learns:
+                _launch(self._store[s], n, shape.n_features[s], (*common, features, labels))
+            self._draw[s](*by_row, (*common, features, labels, self._ages, members, drawn, cuts, learns))
+            if learns:
+                n_warps, n_bytes = self._warps[s]
+                grid, block = (-(-n // n_warps),), (n_warps * WARP,)
+                self._learn[s](grid, block, (np.int32(n), buffers, slots, drawn, cuts), shared_mem=n_bytes)
+        self._state(*by_row, (*common, labels, self._spare, members, *results, learns))
+
+
+def _launch(kernel: Any, n: int, n_parts: int, arguments: tuple[Any, ...]) -> None:
+    """Launch a kernel with a thread for each part of each of n rows; the threads of a row are in one block."""
+    if n_parts > MAX_THREADS:
+        raise ConfigError(f"a fleet on a GPU has at most {MAX_THREADS - 1} columns; give device='cpu'")
+    per_block = max(1, THREADS // n_parts)
+    kernel((-(-n // per_block),), (per_block * n_parts,), arguments)

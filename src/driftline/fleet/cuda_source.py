@@ -1,0 +1,220 @@
+"""The CUDA source of a fleet's kernels: the files of the folder `cuda`, after constants that describe the streams."""
+
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from driftline.errors import ConfigError
+from driftline.fleet.layout import StreamMemory
+from driftline.kernels import alarm, error_interval
+from driftline.kernels.column_scales import NEW_SPREAD
+from driftline.kernels.descent import ROWS_PER_STEP
+from driftline.kernels.ensemble import (
+    ALARM,
+    CALIBRATION,
+    COLUMN_FILTERS,
+    COUNTS,
+    FILTERS,
+    FIRST_SPACE,
+    FOREST,
+    MEMBERS,
+    N_SPACE_ARRAYS,
+    SCHEME_WEIGHTS,
+    SUMS,
+    TARGETS,
+    WEIGHTS,
+    WORKSPACE,
+)
+from driftline.kernels.filter_bank import FilterBank
+from driftline.kernels.fleet import COUNT, EARLY, IS_BINARY, MEAN, MISSING, RECENT, RECENT_FIGURES, SQUARES, STATEMENTS
+from driftline.kernels.member_state import Members, MemberWorkspace, RowStore
+from driftline.kernels.packing import SHAPE, START, STOP
+
+FILES = (
+    *("numbers", "columns", "filters", "draws", "space", "losses", "gradients", "members"),
+    *("confidence", "thresholds", "statements", "bounds", "rows"),
+)
+"""In this order each uses what those before it define."""
+BANK = ("level", "rate", "log_weight", "weight", "variance", "largest", "n_rows", "age", "mean_gap")
+"""Arrays of a filter bank in the order in which the kernels expect their places; one more follows."""
+OTHERS = {
+    "COUNT_AT": COUNT,
+    "MEAN_AT": MEAN,
+    "SQUARES_AT": SQUARES,
+    "IS_BINARY_AT": IS_BINARY,
+    "MISSING_AT": MISSING,
+    "EARLY_AT": EARLY,
+    "RECENT_AT": RECENT,
+    "RECENT_FIGURES_AT": RECENT_FIGURES,
+    "STATEMENTS_AT": STATEMENTS,
+}
+OF_STREAM = {
+    "STEP_SUMS_AT": SUMS,
+    "WEIGHTS_AT": WEIGHTS,
+    "SCHEME_WEIGHTS_AT": SCHEME_WEIGHTS,
+    "FIGURES_AT": CALIBRATION,
+    "WINDOW_AT": CALIBRATION + 1,
+    "STRETCHES_AT": CALIBRATION + 2,
+    "TOTALS_AT": COUNTS,
+    "BY_CLASS_AT": COUNTS + 1,
+    "BY_PREDICTION_AT": COUNTS + 2,
+    "BLOCKS_AT": COUNTS + 3,
+    "ALARM_COUNTS_AT": ALARM,
+    "N_TESTED_AT": ALARM + 1,
+    "LEVELS_AT": ALARM + 2,
+    "EVIDENCE_AT": ALARM + 3,
+    "STARTS_AT": ALARM + 4,
+    "ORIGIN_AT": COLUMN_FILTERS,
+}
+OF_SPACE = {
+    "ROWS_AT": RowStore._fields.index("rows"),
+    "LABELS_AT": RowStore._fields.index("labels"),
+    "N_SEEN_AT": RowStore._fields.index("n_seen"),
+    "MEAN_SQUARED_NORM_AT": RowStore._fields.index("mean_squared_norm"),
+    "RANDOM_STATE_AT": RowStore._fields.index("random_state"),
+    "MU_AT": MEMBERS + Members._fields.index("mu"),
+    "AVERAGE_AT": MEMBERS + Members._fields.index("average"),
+    "SUMS_AT": MEMBERS + Members._fields.index("sums"),
+    "SQUARE_SUMS_AT": MEMBERS + Members._fields.index("squares"),
+    "MASS_AT": MEMBERS + Members._fields.index("mass"),
+    "N_SINCE_CUT_AT": MEMBERS + Members._fields.index("n_since_cut"),
+    "PARTNER_LEAD_AT": MEMBERS + Members._fields.index("partner_lead"),
+    "LOSS_AT": MEMBERS + Members._fields.index("loss"),
+    "MARGIN_AT": MEMBERS + Members._fields.index("margin"),
+    "N_HALVINGS_AT": MEMBERS + Members._fields.index("n_halvings"),
+    "N_CUTS_AT": MEMBERS + Members._fields.index("n_cuts"),
+    "CENTRES_AT": WORKSPACE + MemberWorkspace._fields.index("centres"),
+}
+"""For each constant of the kernels, the number of the array whose first byte it is."""
+
+
+def check_supported(memory: StreamMemory) -> None:
+    """Raise ConfigError if the streams have parts that the kernels for GPUs lack."""
+    places = memory.layout.places
+    if places[FOREST, STOP] > places[FOREST, START] or memory.layout.n_directions.any():
+        raise ConfigError("a fleet on a GPU has linear features only; give features='linear' or device='cpu'")
+
+
+def first_spaces(memory: StreamMemory) -> range:
+    """Return the number of the first array of each space."""
+    return range(FIRST_SPACE, len(memory.layout.places), N_SPACE_ARRAYS)
+
+
+def source_of(memory: StreamMemory, streams_per_buffer: int) -> str:
+    """Return the source of the kernels for the streams of a fleet."""
+    constants = "\n".join([*_sizes(memory, streams_per_buffer), *_of_stream(memory), *_of_spaces(memory)])
+    folder = files("driftline.fleet") / "cuda"
+    return "\n".join([constants, *((folder / f"{name}.cu").read_text("utf-8") for name in FILES)])
+
+
+def ages_of(memory: StreamMemory) -> "np.ndarray[Any, np.dtype[np.uint16]]":
+    """Return the ages that members draw, a row for each member of all spaces; then those folded back to its reach."""
+    quantiles = _of_members(memory, "age_quantiles", np.float64)
+    reach = _of_members(memory, "reach", np.int64)[:, None]
+    ages = np.maximum(quantiles, 0.0).astype(np.int64)
+    return np.concatenate([ages, ages % reach]).astype(np.uint16)
+
+
+def _of_members(memory: StreamMemory, name: str, dtype: Any) -> Any:
+    """Return one array of the members of all spaces."""
+    number = MEMBERS + Members._fields.index(name)
+    return np.concatenate([memory.shared_array(first + number, dtype) for first in first_spaces(memory)])
+
+
+def _sizes(memory: StreamMemory, streams_per_buffer: int) -> list[str]:
+    layout = memory.layout
+    n_errors, n_groups, n_sets, n_set_groups, c = layout.sizes.tolist()
+    spaces = first_spaces(memory)
+    n_features = layout.places[spaces[0], SHAPE + 1]
+    part = layout.places[spaces[0] + MEMBERS + 4, SHAPE + 1] // ROWS_PER_STEP
+    whole = {
+        "C": c,
+        "P": layout.other_places[COUNT, SHAPE],
+        "N_ERRORS": n_errors,
+        "N_GROUPS": n_groups,
+        "N_SETS": n_sets,
+        "N_SET_GROUPS": n_set_groups,
+        "N_FEATURES": n_features,
+        "N_MEMBERS": layout.places[WEIGHTS, SHAPE],
+        "N_COLUMN_FILTERS": layout.places[COLUMN_FILTERS + 1, SHAPE + 1],
+        "N_BLOCK_SIZES": layout.places[COUNTS + 4, SHAPE],
+        "N_BYTES": layout.n_bytes,
+        "STREAMS_PER_BUFFER": streams_per_buffer,
+        "PART_BITS": int(part).bit_length() - 1,
+        "HAS_ALARM": int(layout.places[ALARM, STOP] > layout.places[ALARM, START]),
+        "STANDARDISES": int(layout.standardises),
+    }
+    numbers = {"COUNTED_SHARE": layout.counted_share, "NEW_SPREAD_VALUE": NEW_SPREAD}
+    return [
+        *(f"constexpr int {name} = {int(value)};" for name, value in whole.items()),
+        *(f"constexpr double {name} = {float(value).hex()};" for name, value in numbers.items()),
+        _array("double", "TARGETS", memory.shared_array(TARGETS, np.float64)),
+        _array("long long", "BLOCK_ROWS", memory.shared_array(COUNTS + 4, np.int64)),
+        _array("double", "ALARM_WEIGHTS", alarm.RATE_WEIGHTS),
+        _array("double", "ALARM_RISES", alarm.RISES),
+        _array("double", "ALARM_GAINS", alarm.GAINS),
+        _array("double", "LIMIT_RATES", error_interval.RATES),
+        _array("double", "LIMIT_WEIGHTS", error_interval.WEIGHTS),
+        _array("double", "LIMIT_RISES", error_interval.RISES),
+        _array("double", "LIMIT_FALLS", error_interval.FALLS),
+    ]
+
+
+def _of_stream(memory: StreamMemory) -> list[str]:
+    """Return where the arrays of a stream are that belong to no space."""
+    places = memory.layout.places[:, START] - memory.n_head_bytes
+    others = memory.layout.other_places[:, START] - memory.n_head_bytes
+    return [
+        *(f"constexpr int {name} = {int(places[k])};" for name, k in OF_STREAM.items()),
+        *(f"constexpr int {name} = {int(others[k])};" for name, k in OTHERS.items()),
+        _array("int", "COLUMN_BANK_AT", places[_bank_arrays(COLUMN_FILTERS + 1)]),
+        _matrix("double", "COLUMN_GAINS", memory.shared_array(COLUMN_FILTERS + 1, np.float64)),
+    ]
+
+
+def _of_spaces(memory: StreamMemory) -> list[str]:
+    """Return the sizes of each space, the constants of its members, and where its arrays are."""
+    shapes = memory.layout.places[:, SHAPE:]
+    places = memory.layout.places[:, START] - memory.n_head_bytes
+    spaces = first_spaces(memory)
+    n_members = [int(shapes[first + MEMBERS, 0]) for first in spaces]
+    n_filters = [int(shapes[first + FILTERS, 1]) for first in spaces]
+    compensated = next(first for first, n in zip(spaces, n_filters, strict=True) if n)
+
+    is_uniform = _of_members(memory, "age_quantiles", np.float64)[:, 0] < 0.0
+    return [
+        _array("int", "SPACE_ROWS", [shapes[first, 0] for first in spaces]),
+        _array("int", "SPACE_FEATURES", [shapes[first, 1] for first in spaces]),
+        _array("int", "SPACE_MEMBERS", n_members),
+        _array("int", "SPACE_FILTERS", n_filters),
+        _array("int", "FIRST_MEMBER", np.cumsum([0, *n_members[:-1]])),
+        _array("double", "MEMBER_GAIN", _of_members(memory, "gain", np.float64)),
+        _array("double", "MEMBER_AVERAGE_GAIN", _of_members(memory, "average_gain", np.float64)),
+        _array("double", "MEMBER_WIDTH", _of_members(memory, "width", np.float64)),
+        _array("long long", "MEMBER_REACH", _of_members(memory, "reach", np.int64)),
+        _array("int", "MEMBER_PARTNER", _of_members(memory, "partner", np.int64)),
+        _array("int", "MEMBER_IS_UNIFORM", is_uniform),
+        _matrix("double", "SPACE_GAINS", memory.shared_array(compensated + FILTERS, np.float64)),
+        _matrix("int", "SPACE_BANK_AT", [places[_bank_arrays(first + FILTERS)] for first in spaces]),
+        *(_array("int", name, [places[first + k] for first in spaces]) for name, k in OF_SPACE.items()),
+    ]
+
+
+def _bank_arrays(first: int) -> list[int]:
+    return [first + FilterBank._fields.index(name) for name in (*BANK, "mean_inverse_squared_gap")]
+
+
+def _text(values: Iterable[Any], dtype: str) -> str:
+    return ", ".join(float(value).hex() if dtype == "double" else str(int(value)) for value in values)
+
+
+def _array(dtype: str, name: str, values: Any) -> str:
+    """Return the definition of an array that kernels can use as a constant."""
+    return f"__constant__ constexpr {dtype} {name}[] = {{{_text(values, dtype)}}};"
+
+
+def _matrix(dtype: str, name: str, rows: Any) -> str:
+    listed = ", ".join(f"{{{_text(row, dtype)}}}" for row in rows)
+    return f"__constant__ constexpr {dtype} {name}[][{len(rows[0])}] = {{{listed}}};"
