@@ -11,6 +11,7 @@ import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from driftline import AMRC, PaperAMRC
+from driftline.fleet import AMRCFleet
 from driftline.registry import create, describe, names
 
 rng = np.random.default_rng(1)
@@ -25,6 +26,14 @@ for n_classes in (2, 3):
             model.predict(X[:1])
         model.save("model.driftline")
         type(model).load("model.driftline").prequential(X, y, timestamps=np.arange(130, 260))
+    for features in ("auto", "linear", "fourier"):
+        fleet = AMRCFleet(5, range(n_classes), features=features)
+        for start in range(0, 130, 10):
+            fleet.step(X[start : start + 10], y[start : start + 10], np.arange(10) % 3)
+        fleet.observe(X[:1], [0], ["late"])
+        fleet.label([0], ["late"], y[:1])
+        fleet.set_key_state(1, fleet.key_state(0)).predict_with_guarantees(X, np.arange(130))
+        fleet.model(0).partial_fit(X[:1], y[:1])
 kernels = {each for module in list(sys.modules.values()) if module.__name__.startswith("driftline")
            for each in vars(module).values() if isinstance(each, Dispatcher)}
 print(sum(sum(each.stats.cache_hits.values()) for each in kernels))

@@ -11,6 +11,7 @@ from driftline._jit import folders_in_use, unsaved
 from driftline.cli.output import print_line
 from driftline.errors import ConfigError, DriftlineError
 from driftline.evaluation.logistic_baseline import LogisticBaseline
+from driftline.fleet import AMRCFleet
 from driftline.kernels.vectors import norm
 from driftline.registry import create, describe, names
 from driftline.types import LabelArray, Matrix
@@ -40,6 +41,8 @@ def warm_up(*, quiet: bool) -> None:
                 _check_saved()
             bar.advance(1, name)
         _use_logistic_baseline()
+        for n_classes in (2, 3):
+            _use_fleet(n_classes)
         _check_saved()
     if not quiet:
         print_line(f"{len(wanted)} classifiers are compiled ({time.perf_counter() - start:.0f} s); their code is in")
@@ -71,6 +74,20 @@ def _use_all_methods(model: Any, n_classes: int) -> None:
         model.observe(X[:2]).partial_fit(X[:2], y[:2])
         model.drift()
         model.add_columns(1).partial_fit(np.pad(X, ((0, 0), (0, 1))), y)
+
+
+def _use_fleet(n_classes: int) -> None:
+    """Call the methods of a fleet that run kernels."""
+    X, y = _small_stream(n_classes)
+    keys = np.arange(len(X)) % 2
+    for features in ("auto", "linear", "fourier"):
+        fleet = AMRCFleet(N_COLUMNS, np.arange(n_classes), features=features)
+        fleet.step(X, y, keys)
+        fleet.observe(X[:2], keys[:2], ["first", "second"])
+        fleet.label(keys[:2], ["first", "second"], y[:2])
+        fleet.predict(X, keys)
+        fleet.set_key_state(0, fleet.key_state(1)).model(0).drift()
+        fleet.status()
 
 
 def _use_logistic_baseline() -> None:
