@@ -23,7 +23,7 @@ class FleetPredictions:
     answers : MaskedArray
         The same, masked where the row should be handed over.
     probabilities : ndarray of shape (n_samples, n_classes)
-        The randomised rule h(·|x).
+        The probability of each class, which is the randomised rule.
     confidences, row_bounds : ndarray of float
         The probability that the predicted label is right, and a bound on the error of the row.
     sets : ndarray of bool, of shape (n_samples, n_classes)
