@@ -33,7 +33,20 @@ from driftline.utils.validation import flag, one_of, read_ids, read_labels, read
 
 
 def read_keys(keys: Any, n_rows: int) -> list[Any]:
-    """Return keys as plain numbers and texts; raise DataError if they are not `n_rows` of these."""
+    """Return keys as plain numbers and texts; raise DataError if they are not `n_rows` of these.
+
+    Parameters
+    ----------
+    keys : array-like of shape (n_rows,)
+        Numbers or texts.
+    n_rows : int
+        How many there must be.
+
+    Returns
+    -------
+    list
+        The keys.
+    """
     if isinstance(keys, np.ndarray) and keys.shape == (n_rows,) and keys.dtype.kind in "iu":
         return list(keys.tolist())  # the checks of others take as long as learning a row
     return list(read_ids(keys, n_rows).tolist())
@@ -167,7 +180,18 @@ class AMRCFleet:
         return len(self._slots)
 
     def __contains__(self, key: Any) -> bool:
-        """Return whether a key has a model."""
+        """Return whether a key has a model.
+
+        Parameters
+        ----------
+        key : number or text
+            A key.
+
+        Returns
+        -------
+        bool
+            Whether it has one.
+        """
         return key in self._slots
 
     # Learning and predicting ---------------------------------------------------------------------------

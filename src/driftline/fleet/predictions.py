@@ -44,7 +44,28 @@ class FleetPredictions:
     def of_statements(
         cls, said: RowStatements, h: Matrix, bounds: Vector, classes: LabelArray, guarantees: Guarantees, **levels: Any
     ) -> "FleetPredictions":
-        """Return the predictions with the levels of answers and sets that `error` and `coverage` name."""
+        """Return the predictions, from what was said of rows at all levels.
+
+        Parameters
+        ----------
+        said : RowStatements
+            What was said of the rows.
+        h : ndarray of shape (n_samples, n_classes)
+            Their probabilities.
+        bounds : ndarray of float
+            The calibrated bound of the model of each row.
+        classes : ndarray
+            The classes.
+        guarantees : Guarantees
+            The levels.
+        **levels
+            `error` and `coverage`: the levels of the answers and of the sets; by default the first ones.
+
+        Returns
+        -------
+        FleetPredictions
+            One entry for each row.
+        """
         labels = classes[said.predicted]
         answered = said.decisions[:, guarantees.error_position(levels.get("error"))] == ANSWERED
         return cls(

@@ -133,7 +133,18 @@ class Alarm:
 
 
 def moving_columns(drift: NDArray[np.void]) -> tuple[tuple[Any, str, float], ...]:
-    """Return label, column and surprise of at most five columns that move, from what `AMRC.drift` returned."""
+    """Return label, column and surprise of at most five columns that move.
+
+    Parameters
+    ----------
+    drift : structured ndarray
+        What `AMRC.drift` returned.
+
+    Returns
+    -------
+    tuple of tuples
+        The columns that move, the most surprising first.
+    """
     moving = drift[drift["surprise"] > SURPRISE][:MAX_MOVED]
     columns = (moving[name].tolist() for name in ("label", "feature", "surprise"))
     return tuple(zip(*columns, strict=True))
