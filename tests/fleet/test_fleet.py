@@ -95,6 +95,15 @@ def test_a_model_goes_into_a_fleet_and_comes_back():
     assert_same_model(fleet.model("one"), model.partial_fit(X[200:], y[200:]))
 
 
+@pytest.mark.parametrize("given", [{"timestamps": [0.0, 1.5]}, {"sample_weight": [1.0, 2.0]}])
+def test_a_model_with_what_fleets_do_not_have_is_refused(given):
+    model = AMRC(memory="light", features="linear").partial_fit(np.eye(2, 3), ["fine", "hot"], CLASSES, **given)
+    fleet = AMRCFleet(3, CLASSES, features="linear")
+    with pytest.raises(ConfigError, match="timestamps or weights"):
+        fleet.put("one", model)
+    assert fleet.keys == []
+
+
 def test_a_new_key_begins_with_what_a_common_model_knows_but_with_figures_of_its_own():
     rng = np.random.default_rng(0)
     X, y, keys = rows_of(rng, 3000, 300)

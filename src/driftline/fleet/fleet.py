@@ -447,6 +447,8 @@ class AMRCFleet:
             The fleet itself.
         """
         check_fits(model, self._model)
+        if model._last_time is not None or model._learner.row_weights is not None:
+            raise ConfigError("the model has learned rows with timestamps or weights, which fleets do not have")
         known = read_keys([key], 1)
         learner = independent_copy(model._learner)
         with self._lock, defer_interrupt():

@@ -1,6 +1,7 @@
 """The streams of a fleet in memory: slots that are taken and released, and kernels that run over them in threads."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -34,7 +35,7 @@ class Streams:
         self.memory = memory
         self._n_threads = n_threads
         self._buffers: list[Bytes] = []
-        self._free: list[int] = []
+        self._free: deque[int] = deque()
 
     @property
     def n_bytes(self) -> int:
@@ -46,7 +47,7 @@ class Streams:
         while len(self._free) < n:
             first = len(self._buffers) * STREAMS_PER_BUFFER
             self._buffers.append(self.memory.new_buffer(STREAMS_PER_BUFFER))
-            self._free = [*range(first + STREAMS_PER_BUFFER - 1, first - 1, -1), *self._free]
+            self._free.extendleft(range(first, first + STREAMS_PER_BUFFER))  # the oldest ones are taken first
         return [self._free.pop() for _ in range(n)]
 
     def release(self, slot: int) -> None:
