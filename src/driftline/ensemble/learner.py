@@ -418,13 +418,9 @@ class EnsembleLearner:
     def all_arrays(self) -> tuple[Packed, list[Any]]:
         """Return the arrays of all parts in one buffer, and the others, in the order of `driftline.kernels.fleet`.
 
-        Together with the pending rows they are all that learning changes. Whoever writes to them calls `forget_asked`.
+        Together with the pending rows they are all that learning changes.
         """
         return self._packed_arrays(), [*self._columns.arrays, self.tracker.rows.arrays[0], self._scheme_shares]
-
-    def forget_asked(self) -> None:
-        """Forget the features of the row that was asked about last."""
-        self._asked = None
 
     def acknowledge_alarm(self) -> None:
         """Arm a raised alarm again, from the next row on; no-op if none is raised."""

@@ -139,10 +139,9 @@ class StreamMemory:
         return stream
 
     def load(self, learner: EnsembleLearner, stream: Bytes) -> None:
-        """Set the arrays of a learner to the bytes of a stream."""
+        """Set the arrays of a learner, which was not asked about a row, to the bytes of a stream."""
         for part, array in self._pairs(learner, stream):
             array[:] = part
-        learner.forget_asked()
 
     def _pairs(self, learner: EnsembleLearner, stream: Bytes) -> Iterator[tuple[Bytes, Bytes]]:
         """Yield the bytes of each array in a stream and in a learner."""
