@@ -12,6 +12,8 @@ THREADS = 128
 """Largest number of threads of a block, unless one stream needs more."""
 MAX_THREADS = 1024
 WARP = 32
+LIMIT_THREADS, LIMIT_LANES = 32, 4
+"""Threads of a block that updates limits, and of each stream."""
 
 
 class FleetShape(NamedTuple):
@@ -69,12 +71,12 @@ class CudaKernels:
         self._store, self._draw, self._learn, self._size = (
             [module.get_function(f"{name}<{s}>") for s in spaces] for name in names
         )
-        self._prepare, self._track, self._state = map(
-            module.get_function, ("prepare_columns", "track_columns", "state_rows")
+        self._prepare, self._track, self._state, self._set_thresholds, self._calibrate = map(
+            module.get_function,
+            ("prepare_columns", "track_columns", "state_rows", "set_thresholds", "calibrate_bounds"),
         )
         self._ages = cupy.asarray(shape.ages)
         self._warps = [self._warps_of(s) for s in spaces]
-        self._spare = cupy.zeros(shape.n_bytes, np.uint8)
         self._memory: dict[str, Any] = {}
 
     def _warps_of(self, space: int) -> tuple[int, int]:
@@ -147,7 +149,12 @@ class CudaKernels:
                 n_warps, n_bytes = self._warps[s]
                 grid, block = (-(-n // n_warps),), (n_warps * WARP,)
                 self._learn[s](grid, block, (np.int32(n), buffers, slots, drawn, cuts), shared_mem=n_bytes)
-        self._state(*by_row, (*common, labels, self._spare, members, *results, learns))
+        h, bounds, predicted, *others = results
+        self._state(*by_row, (*common, labels, members, h, predicted, *others, learns))
+        grid, block = (-(-n // (LIMIT_THREADS // LIMIT_LANES)),), (LIMIT_THREADS,)
+        if learns:
+            self._set_thresholds(grid, block, (*common, labels, predicted))
+        self._calibrate(grid, block, (*common, labels, h, bounds, learns))
 
 
 def _launch(kernel: Any, n: int, n_parts: int, arguments: tuple[Any, ...]) -> None:

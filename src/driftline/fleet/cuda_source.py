@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import ConfigError
+from driftline.fleet.device_layout import GAP, DeviceLayout
 from driftline.fleet.layout import StreamMemory
 from driftline.kernels import alarm, error_interval
 from driftline.kernels.column_scales import NEW_SPREAD
@@ -31,14 +32,15 @@ from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.fleet import COUNT, EARLY, IS_BINARY, MEAN, MISSING, RECENT, RECENT_FIGURES, SQUARES, STATEMENTS
 from driftline.kernels.member_state import Members, MemberWorkspace, RowStore
 from driftline.kernels.packing import SHAPE, START, STOP
+from driftline.types import Indices
 
 FILES = (
-    *("numbers", "columns", "filters", "draws", "space", "losses", "gradients", "members"),
-    *("confidence", "thresholds", "statements", "bounds", "rows"),
+    *("numbers", "store", "columns", "filters", "draws", "space", "losses", "gradients", "members"),
+    *("confidence", "thresholds", "statements", "bounds", "rows", "limits"),
 )
 """In this order each uses what those before it define."""
-BANK = ("level", "rate", "log_weight", "weight", "variance", "largest", "n_rows", "age", "mean_gap")
-"""Arrays of a filter bank in the order in which the kernels expect their places; one more follows."""
+BANK = ("level", "n_rows", "age", "mean_gap", "mean_inverse_squared_gap")
+"""Arrays of a filter bank in the order in which the kernels expect their places."""
 OTHERS = {
     "COUNT_AT": COUNT,
     "MEAN_AT": MEAN,
@@ -70,7 +72,6 @@ OF_STREAM = {
 }
 OF_SPACE = {
     "ROWS_AT": RowStore._fields.index("rows"),
-    "LABELS_AT": RowStore._fields.index("labels"),
     "N_SEEN_AT": RowStore._fields.index("n_seen"),
     "MEAN_SQUARED_NORM_AT": RowStore._fields.index("mean_squared_norm"),
     "RANDOM_STATE_AT": RowStore._fields.index("random_state"),
@@ -102,9 +103,10 @@ def first_spaces(memory: StreamMemory) -> range:
     return range(FIRST_SPACE, len(memory.layout.places), N_SPACE_ARRAYS)
 
 
-def source_of(memory: StreamMemory, streams_per_buffer: int) -> str:
+def source_of(memory: StreamMemory, device: DeviceLayout, streams_per_buffer: int) -> str:
     """Return the source of the kernels for the streams of a fleet."""
-    constants = "\n".join([*_sizes(memory, streams_per_buffer), *_of_stream(memory), *_of_spaces(memory)])
+    sizes, of_spaces = _sizes(memory, device.n_bytes, streams_per_buffer), _of_spaces(memory, device.starts)
+    constants = "\n".join([*sizes, *_of_stream(memory, device), *of_spaces])
     folder = files("driftline.fleet") / "cuda"
     return "\n".join([constants, *((folder / f"{name}.cu").read_text("utf-8") for name in FILES)])
 
@@ -123,7 +125,7 @@ def _of_members(memory: StreamMemory, name: str, dtype: Any) -> Any:
     return np.concatenate([memory.shared_array(first + number, dtype) for first in first_spaces(memory)])
 
 
-def _sizes(memory: StreamMemory, streams_per_buffer: int) -> list[str]:
+def _sizes(memory: StreamMemory, n_bytes: int, streams_per_buffer: int) -> list[str]:
     layout = memory.layout
     n_errors, n_groups, n_sets, n_set_groups, c = layout.sizes.tolist()
     spaces = first_spaces(memory)
@@ -140,11 +142,12 @@ def _sizes(memory: StreamMemory, streams_per_buffer: int) -> list[str]:
         "N_MEMBERS": layout.places[WEIGHTS, SHAPE],
         "N_COLUMN_FILTERS": layout.places[COLUMN_FILTERS + 1, SHAPE + 1],
         "N_BLOCK_SIZES": layout.places[COUNTS + 4, SHAPE],
-        "N_BYTES": layout.n_bytes,
+        "N_BYTES": n_bytes,
         "STREAMS_PER_BUFFER": streams_per_buffer,
         "PART_BITS": int(part).bit_length() - 1,
         "HAS_ALARM": int(layout.places[ALARM, STOP] > layout.places[ALARM, START]),
         "STANDARDISES": int(layout.standardises),
+        "GAP": GAP,
     }
     numbers = {"COUNTED_SHARE": layout.counted_share, "NEW_SPREAD_VALUE": NEW_SPREAD}
     return [
@@ -162,22 +165,19 @@ def _sizes(memory: StreamMemory, streams_per_buffer: int) -> list[str]:
     ]
 
 
-def _of_stream(memory: StreamMemory) -> list[str]:
+def _of_stream(memory: StreamMemory, device: DeviceLayout) -> list[str]:
     """Return where the arrays of a stream are that belong to no space."""
-    places = memory.layout.places[:, START] - memory.n_head_bytes
-    others = memory.layout.other_places[:, START] - memory.n_head_bytes
     return [
-        *(f"constexpr int {name} = {int(places[k])};" for name, k in OF_STREAM.items()),
-        *(f"constexpr int {name} = {int(others[k])};" for name, k in OTHERS.items()),
-        _array("int", "COLUMN_BANK_AT", places[_bank_arrays(COLUMN_FILTERS + 1)]),
+        *(f"constexpr int {name} = {device.starts[k]};" for name, k in OF_STREAM.items()),
+        *(f"constexpr int {name} = {device.other_starts[k]};" for name, k in OTHERS.items()),
+        _array("int", "COLUMN_BANK_AT", device.starts[_bank_arrays(COLUMN_FILTERS + 1)]),
         _matrix("double", "COLUMN_GAINS", memory.shared_array(COLUMN_FILTERS + 1, np.float64)),
     ]
 
 
-def _of_spaces(memory: StreamMemory) -> list[str]:
+def _of_spaces(memory: StreamMemory, starts: Indices) -> list[str]:
     """Return the sizes of each space, the constants of its members, and where its arrays are."""
     shapes = memory.layout.places[:, SHAPE:]
-    places = memory.layout.places[:, START] - memory.n_head_bytes
     spaces = first_spaces(memory)
     n_members = [int(shapes[first + MEMBERS, 0]) for first in spaces]
     n_filters = [int(shapes[first + FILTERS, 1]) for first in spaces]
@@ -194,16 +194,17 @@ def _of_spaces(memory: StreamMemory) -> list[str]:
         _array("double", "MEMBER_AVERAGE_GAIN", _of_members(memory, "average_gain", np.float64)),
         _array("double", "MEMBER_WIDTH", _of_members(memory, "width", np.float64)),
         _array("long long", "MEMBER_REACH", _of_members(memory, "reach", np.int64)),
+        _array("double", "MEMBER_SHARE_OF_REACH", 1.0 / _of_members(memory, "reach", np.int64)),
         _array("int", "MEMBER_PARTNER", _of_members(memory, "partner", np.int64)),
         _array("int", "MEMBER_IS_UNIFORM", is_uniform),
         _matrix("double", "SPACE_GAINS", memory.shared_array(compensated + FILTERS, np.float64)),
-        _matrix("int", "SPACE_BANK_AT", [places[_bank_arrays(first + FILTERS)] for first in spaces]),
-        *(_array("int", name, [places[first + k] for first in spaces]) for name, k in OF_SPACE.items()),
+        _matrix("int", "SPACE_BANK_AT", [starts[_bank_arrays(first + FILTERS)] for first in spaces]),
+        *(_array("int", name, [starts[first + k] for first in spaces]) for name, k in OF_SPACE.items()),
     ]
 
 
 def _bank_arrays(first: int) -> list[int]:
-    return [first + FilterBank._fields.index(name) for name in (*BANK, "mean_inverse_squared_gap")]
+    return [first + FilterBank._fields.index(name) for name in BANK]
 
 
 def _text(values: Iterable[Any], dtype: str) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from driftline.fleet.cuda_kernels import CudaKernels, FleetShape
 from driftline.fleet.cuda_source import ages_of, check_supported, first_spaces, source_of
+from driftline.fleet.device_layout import DeviceLayout
 from driftline.fleet.layout import Bytes, StreamMemory
 from driftline.fleet.streams import Streams
 from driftline.kernels.ensemble import MEMBERS
@@ -18,13 +19,13 @@ STREAMS_PER_BUFFER = 1024
 """A fleet grows by buffers of so many streams, so that nothing is copied."""
 
 
-def shape_of(memory: StreamMemory) -> FleetShape:
+def shape_of(memory: StreamMemory, device: DeviceLayout) -> FleetShape:
     """Return what kernels need to know of the streams of a fleet; raise ConfigError if they cannot be on a GPU."""
     check_supported(memory)
     shapes, spaces = memory.layout.places[:, SHAPE:], first_spaces(memory)
     return FleetShape(
-        source=source_of(memory, STREAMS_PER_BUFFER),
-        n_bytes=memory.n_bytes,
+        source=source_of(memory, device, STREAMS_PER_BUFFER),
+        n_bytes=device.n_bytes,
         n_columns=int(memory.layout.other_places[COUNT, SHAPE]),
         n_classes=int(memory.layout.sizes[4]),
         ages=ages_of(memory),
@@ -53,7 +54,8 @@ class DeviceStreams:
 
     def __init__(self, memory: StreamMemory) -> None:
         self.memory = memory
-        self.kernels = CudaKernels(shape_of(memory))
+        self._layout = DeviceLayout(memory)
+        self.kernels = CudaKernels(shape_of(memory, self._layout))
         self._cupy = self.kernels.cupy
         self._buffers: list[Any] = []
         self._places = self._cupy.zeros(0, np.uint64)
@@ -72,7 +74,7 @@ class DeviceStreams:
     def take(self, n: int) -> list[int]:
         """Return n slots that nobody uses, and grow if there are too few."""
         n_more = -(-max(n - len(self._free), 0) // STREAMS_PER_BUFFER)
-        shape = STREAMS_PER_BUFFER, self.memory.n_bytes
+        shape = STREAMS_PER_BUFFER, self._layout.n_bytes
         more = [self._cupy.zeros(shape, np.uint8) for _ in range(n_more)]
         first, stop = (len(each) * STREAMS_PER_BUFFER for each in (self._buffers, [*self._buffers, *more]))
         self._buffers += more
@@ -92,7 +94,7 @@ class DeviceStreams:
 
     def put(self, slots: Sequence[int], stream: Bytes) -> None:
         """Set the bytes of the streams in some slots to those of a stream."""
-        given = self._cupy.asarray(stream)
+        given = self._cupy.asarray(self._layout.to_device(stream[None])[0])
         for buffer, positions, _ in self._by_buffer(slots):
             buffer[positions] = given
 
@@ -100,7 +102,7 @@ class DeviceStreams:
         """Return copies of the bytes of some streams, one row for each."""
         copies = np.empty((len(slots), self.memory.n_bytes), np.uint8)
         for buffer, positions, rows in self._by_buffer(slots):
-            copies[rows] = buffer[positions].get()
+            copies[rows] = self._layout.to_cores(buffer[positions].get())
         return copies
 
     def _by_buffer(self, slots: Sequence[int]) -> Iterator[tuple[Any, Any, Indices]]:

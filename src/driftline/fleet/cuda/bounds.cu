@@ -68,30 +68,25 @@ __device__ __noinline__ double upper_limit(double n, double wrong, double log_li
 __device__ double update_test(char* stream, int test, int64 row, bool is_wrong) {
   const int64 k = ++array_at<int64>(stream, N_TESTED_AT)[test];
   const double remaining = 1.0 / (1.0 + log1p(k / START_SCALE)), weight = remaining * remaining / (START_SCALE + k);
-  double *sums = array_at<double>(stream, EVIDENCE_AT) + test * 2 * N_ALARM_RATES, *most = sums + N_ALARM_RATES;
-  int64 *starts = array_at<int64>(stream, STARTS_AT) + test * 2 * N_ALARM_RATES, *wrong = starts + N_ALARM_RATES;
+  double *evidence_at = array_at<double>(stream, EVIDENCE_AT) + test * 2 * N_ALARM_RATES, mixture = remaining;
+  int64* starts_at = array_at<int64>(stream, STARTS_AT) + test * 2 * N_ALARM_RATES;
+  Numbers<double, 2 * N_ALARM_RATES> evidence(evidence_at);
+  Numbers<int64, 2 * N_ALARM_RATES> counts(starts_at);
   const double level = array_at<double>(stream, LEVELS_AT)[test];
-  double total[N_ALARM_RATES], largest[N_ALARM_RATES], mixture = remaining;
-  int64 n_wrong[N_ALARM_RATES];
-#pragma unroll
-  for (int j = 0; j < N_ALARM_RATES; ++j) {  // all loads before the first of the stores, which would wait for them
-    total[j] = sums[j];
-    largest[j] = most[j];
-    n_wrong[j] = wrong[j];
-  }
+  double *sums = evidence.each, *most = sums + N_ALARM_RATES;
+  int64 *starts = counts.each, *wrong = starts + N_ALARM_RATES;
 #pragma unroll
   for (int j = 0; j < N_ALARM_RATES; ++j) {
-    if (largest[j] <= weight) {
-      largest[j] = weight;
-      starts[j] = row;
-      n_wrong[j] = 0;
-    }
+    const bool begins = most[j] <= weight;
     const double factor = (is_wrong ? ALARM_GAINS[j] : 1.0) / (1.0 + level * ALARM_RISES[j]);
-    sums[j] = (total[j] + weight) * factor;
-    most[j] = largest[j] * factor;
-    wrong[j] = n_wrong[j] + is_wrong;
-    mixture += ALARM_WEIGHTS[j] * ((total[j] + weight) * factor);
+    sums[j] = (sums[j] + weight) * factor;
+    most[j] = (begins ? weight : most[j]) * factor;
+    starts[j] = begins ? row : starts[j];
+    wrong[j] = (begins ? 0 : wrong[j]) + is_wrong;
+    mixture += ALARM_WEIGHTS[j] * sums[j];
   }
+  evidence.write(evidence_at);
+  counts.write(starts_at);
   return mixture;
 }
 
@@ -135,39 +130,19 @@ __device__ void test_row(char* stream, bool is_wrong) {
   }
 }
 
-// What both bounds are computed from: the sum of the last expected mistakes, and the largest stretches.
-struct Window {
-  double losses, stretches[2];
-  __device__ __forceinline__ Window(Tile& tile, char* stream) : losses(0.0), stretches{0.0, 0.0} {
-    const double* asked = array_at<double>(stream, STRETCHES_AT);
-    scan(tile, array_at<double>(stream, WINDOW_AT), WINDOW_STEPS, [&](int, double value) { losses += value; });
-#pragma unroll
-    for (int row = 0; row < 2; ++row)
-      scan(tile, asked + row * WINDOW_STEPS, WINDOW_STEPS,
-           [&](int, double value) { stretches[row] = larger(stretches[row], value); });
-  }
-  __device__ double largest_bound(double stretch, double multiplier) const {
-    const double rest = larger(stretch - log(1.0 / (multiplier * MIN_DEVIATION)), 0.0);
-    return smaller(larger(GUESSING, losses / WINDOW_STEPS) + rest, 1.0);
-  }
-};
-
-__device__ __forceinline__ double step_bound(const double* figures, const Window& window) {
+// The bound at the next step, or that of the rate of mistakes, from the sum of the last expected mistakes and its largest
+// stretch; see calibration.next_bounds. Both take the same instructions, so that two lanes compute them at once.
+__device__ __forceinline__ double next_bound(const double* figures, double losses, double stretch, bool is_rate) {
   if (figures[STEPS] == 0.0) return GUESSING;
-  const double gain = larger(MEAN_GAIN, 2.0 / (figures[STEPS] + 2.0)), multiplier = TARGETS[1];
+  const double gain = larger(MEAN_GAIN, 2.0 / (figures[STEPS] + 2.0)), multiplier = is_rate ? 1.0 : TARGETS[1];
   const double unseen = larger(smaller(UNSEEN_DEVIATION, 1.5 * figures[MEAN]), MIN_DEVIATION);
-  const double variance =
-      COVARIANCE_FACTOR * larger(figures[COVARIANCE], 0.0) + 0.5 * gain * figures[VARIANCE] + unseen * unseen;
-  const double margin = multiplier * exp(window.stretches[0]) * sqrt(variance);
-  const double limit = window.largest_bound(window.stretches[0], multiplier);
-  return smaller(larger(figures[FAST_MEAN], figures[MEAN] + margin), limit);
-}
-
-__device__ __forceinline__ double rate_bound(const double* figures, const Window& window) {
-  if (figures[STEPS] == 0.0) return GUESSING;
-  const double gain = larger(MEAN_GAIN, 2.0 / (figures[STEPS] + 2.0));
-  const double error = sqrt(0.5 * gain * figures[VARIANCE] + MIN_DEVIATION * MIN_DEVIATION);
-  return smaller(figures[MEAN] + exp(window.stretches[1]) * error, window.largest_bound(window.stretches[1], 1.0));
+  const double least = is_rate ? MIN_DEVIATION : unseen, of_mean = 0.5 * gain * figures[VARIANCE];
+  const double covariance = COVARIANCE_FACTOR * larger(figures[COVARIANCE], 0.0);
+  const double variance = (is_rate ? of_mean : covariance + of_mean) + least * least;
+  const double bound = figures[MEAN] + multiplier * exp(stretch) * sqrt(variance);
+  const double rest = larger(stretch - log(1.0 / (multiplier * MIN_DEVIATION)), 0.0);
+  const double limit = smaller(larger(GUESSING, losses / WINDOW_STEPS) + rest, 1.0);
+  return smaller(is_rate ? bound : larger(figures[FAST_MEAN], bound), limit);
 }
 
 __device__ __forceinline__ void update_figures(double* figures, double loss) {
@@ -184,34 +159,4 @@ __device__ __forceinline__ void update_figures(double* figures, double loss) {
   figures[VARIANCE] += variance_gain * (deviation * deviation - figures[VARIANCE]);
   figures[LAST_DEVIATION] = deviation;
   figures[STEPS] += 1.0;
-}
-
-// Returns the bound at a step as it was before it; updates the calibration and the sums by its expected mistake.
-__device__ __forceinline__ double calibrate(Tile& tile, char* stream, double loss) {
-  double *kept = array_at<double>(stream, FIGURES_AT), *sums = array_at<double>(stream, STEP_SUMS_AT);
-  double *window = array_at<double>(stream, WINDOW_AT), *stretches = array_at<double>(stream, STRETCHES_AT);
-  double figures[N_FIGURES];
-#pragma unroll
-  for (int k = 0; k < N_FIGURES; ++k) figures[k] = kept[k];
-  const double so_far[3] = {sums[0], sums[1], sums[4]};
-  const Window before(tile, stream);
-  const double bound = step_bound(figures, before), rate = rate_bound(figures, before);
-  const int at = int(int64(figures[STEPS]) % WINDOW_STEPS);
-  window[at] = loss;
-  window[WINDOW_STEPS + at] = bound;
-  window[2 * WINDOW_STEPS + at] = rate;
-  update_figures(figures, loss);
-#pragma unroll
-  for (int k = 0; k < N_FIGURES; ++k) kept[k] = figures[k];
-  sums[0] = so_far[0] + 1.0;
-  sums[1] = so_far[1] + rate;
-  sums[4] = so_far[2] + loss;
-  double totals[3] = {};
-#pragma unroll
-  for (int row = 0; row < 3; ++row)
-    scan(tile, window + row * WINDOW_STEPS, WINDOW_STEPS, [&](int, double value) { totals[row] += value; });
-  const double allowed = 1.0 - TARGETS[0], of_steps = stretches[at], of_rates = stretches[WINDOW_STEPS + at];
-  stretches[at] = larger(of_steps + STRETCH_STEP * ((totals[0] > totals[1] ? 1.0 : 0.0) - allowed), 0.0);
-  stretches[WINDOW_STEPS + at] = larger(of_rates + STRETCH_STEP * ((totals[0] > totals[2] ? 1.0 : 0.0) - allowed), 0.0);
-  return bound;
 }

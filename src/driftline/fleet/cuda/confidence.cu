@@ -17,24 +17,25 @@ struct Tracked {
   double *weight, *weights, *covariance, *recent_errors, *bins;
   double *levels, *by_class, *seen, *rows, *debts, *thresholds, *counts;
   double *misses, *allows_empty, *class_shares, *scores, *set_debts, *set_thresholds, *set_counts;
-  __device__ Tracked(double* at) {
-    weight = at;
+  static constexpr int BIN_BYTES = (2 * N_GROUPS * CONFIDENCE_BINS + N_SET_GROUPS * SCORE_BINS) * sizeof(double);
+  __device__ __forceinline__ Tracked(double* at) {
+    rows = at;
+    scores = rows + 2 * N_GROUPS * CONFIDENCE_BINS;
+    weight = scores + N_SET_GROUPS * SCORE_BINS;
     weights = weight + 1;
     covariance = weights + N_DESCRIBED;
-    recent_errors = covariance + N_DESCRIBED * N_DESCRIBED;
+    recent_errors = covariance + N_DESCRIBED * N_DESCRIBED + 1;  // after a gap, so that it is at a multiple of 16 bytes
     bins = recent_errors + 2;
     levels = bins + N_BINS * N_COLUMNS;
     by_class = levels + N_ERRORS * N_GROUPS;
     seen = by_class + N_ERRORS;
-    rows = seen + N_GROUPS;
-    debts = rows + 2 * N_GROUPS * CONFIDENCE_BINS;
+    debts = seen + N_GROUPS;
     thresholds = debts + N_ERRORS * N_GROUPS;
     counts = thresholds + N_ERRORS * N_GROUPS;
     misses = counts + N_ERRORS * N_GROUPS * 3;
     allows_empty = misses + N_SETS;
     class_shares = allows_empty + 1;
-    scores = class_shares + C;
-    set_debts = scores + N_SET_GROUPS * SCORE_BINS;
+    set_debts = class_shares + C;
     set_thresholds = set_debts + N_SETS * N_SET_GROUPS;
     set_counts = set_thresholds + N_SETS * N_SET_GROUPS;
   }
@@ -76,34 +77,36 @@ __device__ double confidence_of(const double* features, const double* weights) {
 }
 
 __device__ __forceinline__ void learn_confidence(const double* features, double is_right, const Tracked& state) {
-  double S[N_DESCRIBED][N_DESCRIBED], gains[N_DESCRIBED], weights[N_DESCRIBED], total = 0.0;
-  const double errors[2] = {state.recent_errors[0], state.recent_errors[1]}, wrong = 1.0 - is_right;
+  constexpr int N = N_DESCRIBED;
+  Numbers<double, 1 + N> all_weights(state.weight);
+  Numbers<double, N * N> covariance(state.covariance);
+  Numbers<double, 2> errors(state.recent_errors);
+  double *weights = all_weights.each + 1, *S = covariance.each, gains[N], total = 0.0;
+  const double wrong = 1.0 - is_right, p = confidence_of(features, weights), v = p * (1.0 - p);
 #pragma unroll
-  for (int i = 0; i < N_DESCRIBED; ++i) weights[i] = state.weights[i];
-  const double p = confidence_of(features, weights), v = p * (1.0 - p);
-#pragma unroll
-  for (int i = 0; i < N_DESCRIBED; ++i) {
+  for (int i = 0; i < N; ++i) {
     gains[i] = 0.0;
 #pragma unroll
-    for (int j = 0; j < N_DESCRIBED; ++j) {
-      S[i][j] = state.covariance[i * N_DESCRIBED + j];
-      total += features[i] * S[i][j] * features[j];
-      gains[i] += S[i][j] * features[j];
+    for (int j = 0; j < N; ++j) {
+      total += features[i] * S[i * N + j] * features[j];
+      gains[i] += S[i * N + j] * features[j];
     }
   }
   const double scale = 1.0 / (1.0 + v * total), factor = v * scale;
 #pragma unroll
-  for (int i = 0; i < N_DESCRIBED; ++i) {
-    state.weights[i] = weights[i] + scale * gains[i] * (is_right - p);
+  for (int i = 0; i < N; ++i) {
+    weights[i] += scale * gains[i] * (is_right - p);
 #pragma unroll
-    for (int j = 0; j < N_DESCRIBED; ++j) {
-      double value = (1.0 - FORGETTING) * (S[i][j] - factor * gains[i] * gains[j]);
-      if (i == j) value += FORGETTING;
-      state.covariance[i * N_DESCRIBED + j] = value;
+    for (int j = 0; j < N; ++j) {
+      S[i * N + j] = (1.0 - FORGETTING) * (S[i * N + j] - factor * gains[i] * gains[j]);
+      if (i == j) S[i * N + j] += FORGETTING;
     }
   }
-  state.recent_errors[0] = errors[0] + 0.03 * (wrong - errors[0]);
-  state.recent_errors[1] = errors[1] + 0.003 * (wrong - errors[1]);
+  errors.each[0] += 0.03 * (wrong - errors.each[0]);
+  errors.each[1] += 0.003 * (wrong - errors.each[1]);
+  all_weights.write(state.weight);
+  covariance.write(state.covariance);
+  errors.write(state.recent_errors);
 }
 
 __device__ __forceinline__ double* bin_at(double confidence, double* bins) {
@@ -123,9 +126,9 @@ __device__ __forceinline__ void describe_like_rows(const Tracked& state, Said& s
 }
 
 __device__ __forceinline__ void learn_like_rows(const Said& said, double is_right, const Tracked& state) {
-  double *to = bin_at(said.confidence, state.bins), row[N_COLUMNS];
-#pragma unroll
-  for (int k = 0; k < N_COLUMNS; ++k) row[k] = to[k];
+  double* to = bin_at(said.confidence, state.bins);
+  Numbers<double, N_COLUMNS> numbers(to);
+  double* row = numbers.each;
   row[BIN_ROWS] = row[BIN_ROWS] * (1.0 - 1.0 / MEMORY) + 1.0;
   row[BIN_ERROR] += (1.0 - is_right - row[BIN_ERROR]) / row[BIN_ROWS];
   row[OPEN_ROWS] += 1.0;
@@ -137,8 +140,7 @@ __device__ __forceinline__ void learn_like_rows(const Said& said, double is_righ
     row[LOG_FACTOR] = smaller(larger(moved, MIN_LOG_FACTOR), MAX_LOG_FACTOR);
     row[OPEN_ROWS] = row[OPEN_WRONG] = row[OPEN_BOUNDS] = 0.0;
   }
-#pragma unroll
-  for (int k = 0; k < N_COLUMNS; ++k) to[k] = row[k];
+  numbers.write(to);
 }
 
 __device__ int bin_of_probability(double p, double lowest, double step, int n_bins) {

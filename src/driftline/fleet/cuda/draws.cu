@@ -33,7 +33,8 @@ __device__ __forceinline__ void predict_members(char* stream, const float* featu
     float scores[C], largest = -float(infinity());
 #pragma unroll
     for (int y = 0; y < C; ++y) {
-      scores[y] = factor * dot<D>(psi, array_at<float>(stream, AVERAGE_AT[S]) + (m * C + y) * D);
+      const Vector<D> average(array_at<float>(stream, AVERAGE_AT[S]) + (m * C + y) * STRIDE<S>);
+      scores[y] = factor * dot<D>(psi, average.each);
       largest = larger(largest, scores[y]);
     }
 #pragma unroll
@@ -72,90 +73,131 @@ __device__ __forceinline__ bool is_cut(char* stream, int m, int label, const dou
 // How a member draws ages: uniformly, from its quantiles, or from quantiles that are already folded back to its reach.
 enum class Ages { UNIFORM, QUANTILES, FOLDED };
 
-// The age of the b-th row that is drawn from the last n, as driftline.kernels.descent.age_of.
-template <Ages KIND>
-__device__ __forceinline__ int age_of(uint64 x, int b, int n, const uint16* ages) {
-  if (KIND == Ages::UNIFORM) {
-    const double uniform = double(x >> 11) * 0x1p-53;
-    const int age = int((b + uniform) * n / ROWS_PER_STEP);
-    return age < n - 1 ? age : n - 1;
-  }
-  const int age = __ldg(ages + (b << PART_BITS) + int(x >> (64 - PART_BITS)));
-  return KIND == Ages::FOLDED || age < n ? age : age % n;
+// The b-th of the ages that are drawn uniformly below n, as driftline.kernels.descent.age_of.
+__device__ __forceinline__ int uniform_age(uint64 x, int b, int n) {
+  const double uniform = double(x >> 11) * 0x1p-53;
+  const int age = int((b + uniform) * n / ROWS_PER_STEP);
+  return age < n - 1 ? age : n - 1;
 }
+
+// The remainder of an age divided by n, for numbers below 2^16, without a branch.
+__device__ __forceinline__ int remainder_of(int age, int n, float inverse) {
+  const int rest = age - int(float(age) * inverse) * n;
+  return rest < 0 ? rest + n : rest >= n ? rest - n : rest;
+}
+
+constexpr int DRAW_THREADS = 128;
+
+// What a block keeps in shared memory: the ages that each member draws, then those folded back to its reach, and for
+// each warp the positions that a member of 32 streams draws for a step. Reads of global memory would wait for those before them.
+template <int S>
+struct DrawSpace {
+  typedef typename Position<S>::type P;
+  static constexpr int M = SPACE_MEMBERS[S], AGES = ROWS_PER_STEP << PART_BITS;
+  static constexpr int PER_CHUNK = 16 / sizeof(P), CHUNKS = ROWS_PER_STEP / PER_CHUNK;
+  alignas(16) uint16 ages[2][M][AGES];
+  uint4 chunks[DRAW_THREADS / WARP][WARP][CHUNKS + 1];
+
+  __device__ __forceinline__ void load_ages(const uint16* all) {
+    constexpr int OF_KIND = M * AGES * sizeof(uint16) / sizeof(uint4);
+    for (int k = threadIdx.x; k < 2 * OF_KIND; k += DRAW_THREADS) {
+      const uint16* from = all + (k / OF_KIND * N_MEMBERS + FIRST_MEMBER[S]) * AGES;
+      reinterpret_cast<uint4*>(ages)[k] = __ldg(reinterpret_cast<const uint4*>(from) + k % OF_KIND);
+    }
+    __syncthreads();
+  }
+  // Writes the positions that the streams of a warp have drawn for a step of member m; `first` is the first stream, of n.
+  __device__ __forceinline__ void write(P* positions, int first, int n, int m, int step) const {
+    const int lane = threadIdx.x % WARP;
+    __syncwarp();
+    for (int k = lane; k < WARP * CHUNKS; k += WARP) {
+      const int64 item = first + k / CHUNKS;
+      if (item < n)
+        reinterpret_cast<uint4*>(positions)[((item * M + m) * STEPS_PER_LABEL + step) * CHUNKS + k % CHUNKS] =
+            chunks[threadIdx.x / WARP][k / CHUNKS][k % CHUNKS];
+    }
+    __syncwarp();
+  }
+};
 
 // Sets the positions of the rows that a member draws from the last n for a step; returns the state of the generator.
 template <int S, Ages KIND>
-__device__ __forceinline__ uint64 draw_rows(uint64 x, int newest, int n, const uint16* ages,
-                                            typename Position<S>::type* positions) {
-  constexpr int N = SPACE_ROWS[S], PER_WRITE = 16 / sizeof(*positions);
-  for (int first = 0; first < ROWS_PER_STEP; first += PER_WRITE) {
+__device__ __forceinline__ uint64 draw_rows(uint64 x, int newest, int n, const uint16* ages, uint4* chunks) {
+  constexpr int N = SPACE_ROWS[S], PER_CHUNK = DrawSpace<S>::PER_CHUNK;
+  const float inverse = 1.0f / float(n);
+#pragma unroll 1
+  for (int first = 0; first < ROWS_PER_STEP; first += PER_CHUNK) {
     union {
-      typename Position<S>::type each[PER_WRITE];
+      typename Position<S>::type each[PER_CHUNK];
       uint4 all;
     } drawn;
 #pragma unroll
-    for (int l = 0; l < PER_WRITE; ++l) {
-      const bool is_newest = first + l == 0;
-      x = is_newest ? x : next_state(x);
-      const int place = newest - (is_newest ? 0 : age_of<KIND>(x, first + l, n, ages));
+    for (int l = 0; l < PER_CHUNK; ++l) {
+      x = first + l == 0 ? x : next_state(x);
+      int age = KIND == Ages::UNIFORM ? uniform_age(x, first + l, n)
+                                      : ages[(first + l << PART_BITS) + int(x >> (64 - PART_BITS))];
+      if (KIND == Ages::QUANTILES) age = remainder_of(age, n, inverse);
+      const int place = newest - (first + l == 0 ? 0 : age);  // the newest row is always drawn
       drawn.each[l] = (N & (N - 1)) == 0 ? place & (N - 1) : place < 0 ? place + N : place;
     }
-    *reinterpret_cast<uint4*>(positions + first) = drawn.all;
+    chunks[first / PER_CHUNK] = drawn.all;
   }
   return x;
 }
 
-// Draws for all steps of member m.
+// Draws for a step of member m.
 template <int S>
-__device__ __forceinline__ uint64 draw_for_member(uint64 x, int m, int newest, int n, const uint16* ages,
-                                                  typename Position<S>::type* positions) {
+__device__ __forceinline__ uint64 draw_for_member(DrawSpace<S>& space, uint64 x, int m, int newest, int n) {
   const int number = FIRST_MEMBER[S] + m;
-  const uint16* own = ages + (number * ROWS_PER_STEP << PART_BITS);
-  const uint16* folded = own + (N_MEMBERS * ROWS_PER_STEP << PART_BITS);
-  for (int step = 0; step < STEPS_PER_LABEL; ++step) {
-    typename Position<S>::type* to = positions + step * ROWS_PER_STEP;
-    if (MEMBER_IS_UNIFORM[number])
-      x = draw_rows<S, Ages::UNIFORM>(x, newest, n, own, to);
-    else if (n == MEMBER_REACH[number])
-      x = draw_rows<S, Ages::FOLDED>(x, newest, n, folded, to);
-    else
-      x = draw_rows<S, Ages::QUANTILES>(x, newest, n, own, to);
-  }
-  return x;
+  uint4* chunks = space.chunks[threadIdx.x / WARP][threadIdx.x % WARP];
+  if (MEMBER_IS_UNIFORM[number]) return draw_rows<S, Ages::UNIFORM>(x, newest, n, space.ages[0][m], chunks);
+  if (n == MEMBER_REACH[number]) return draw_rows<S, Ages::FOLDED>(x, newest, n, space.ages[1][m], chunks);
+  return draw_rows<S, Ages::QUANTILES>(x, newest, n, space.ages[0][m], chunks);
+}
+
+// Counts the newest row of a stream, which has these features.
+template <int S>
+__device__ __forceinline__ int64 count_features(char* stream, const float* psi) {
+  int64& n_seen = array_at<int64>(stream, N_SEEN_AT[S])[0];
+  double& norm = array_at<double>(stream, MEAN_SQUARED_NORM_AT[S])[0];
+  const int64 n_rows = n_seen + 1;
+  n_seen = n_rows;
+  norm += (dot<SPACE_FEATURES[S]>(psi, psi) - norm) / double(n_rows);
+  return n_rows;
 }
 
 // Sets the probabilities of the members of space S for each row. If `learns`, counts the row, draws the rows for the
 // steps of each member, and tells in `cuts` whose memory is cut.
 template <int S>
-__global__ void predict_and_draw(int n, const uint64* buffers, const int64* slots, const int* rows,
-                                 const float* features, const int64* labels, const uint16* ages, double* h_members,
-                                 typename Position<S>::type* positions, uint8* cuts, bool learns) {
-  constexpr int D = SPACE_FEATURES[S], M = SPACE_MEMBERS[S], N = SPACE_ROWS[S];
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  char* stream = stream_at(buffers, slots[i]);
-  const float* psi = features + int64(i) * N_FEATURES;
-  double* h = h_members + (int64(i) * N_MEMBERS + FIRST_MEMBER[S]) * C;
-  predict_members<S>(stream, psi, h);
+__global__ void __launch_bounds__(DRAW_THREADS)
+    predict_and_draw(int n, const uint64* buffers, const int64* slots, const int* rows, const float* features,
+                     const int64* labels, const uint16* ages, double* h_members, typename Position<S>::type* positions,
+                     uint8* cuts, bool learns) {
+  constexpr int M = SPACE_MEMBERS[S], N = SPACE_ROWS[S];
+  __shared__ DrawSpace<S> space;
+  if (learns) space.load_ages(ages);
+  const int i = blockIdx.x * DRAW_THREADS + threadIdx.x, item = i < n ? i : 0;
+  char* stream = stream_at(buffers, slots[item]);
+  const float* psi = features + int64(item) * N_FEATURES;
+  double* h = h_members + (int64(item) * N_MEMBERS + FIRST_MEMBER[S]) * C;
+  if (i < n) predict_members<S>(stream, psi, h);
   if (!learns) return;
-  const int label = int(labels[rows[i]]);
-  int64& n_seen = array_at<int64>(stream, N_SEEN_AT[S])[0];
-  const int64 n_rows = n_seen + 1;
-  n_seen = n_rows;
-  double& norm = array_at<double>(stream, MEAN_SQUARED_NORM_AT[S])[0];
-  norm += (dot<D>(psi, psi) - norm) / double(n_rows);
+  const int label = int(labels[rows[item]]);
+  const int64 n_rows = i < n ? count_features<S>(stream, psi) : 1;
   uint64& random_state = array_at<uint64>(stream, RANDOM_STATE_AT[S])[0];
   uint64 x = random_state;
+#pragma unroll 1
   for (int m = 0; m < M; ++m) {
-    const bool was_cut = is_cut<S>(stream, m, label, h);
-    cuts[int64(i) * N_MEMBERS + FIRST_MEMBER[S] + m] = was_cut;
-    if (was_cut) continue;
+    const bool draws = i < n && !is_cut<S>(stream, m, label, h);
+    if (i < n) cuts[int64(i) * N_MEMBERS + FIRST_MEMBER[S] + m] = !draws;
     int64 reach = smaller(n_rows, MEMBER_REACH[FIRST_MEMBER[S] + m]);
     if (MEMBER_PARTNER[FIRST_MEMBER[S] + m] >= 0)
       reach = smaller(reach, array_at<int64>(stream, N_SINCE_CUT_AT[S])[m]);
-    x = draw_for_member<S>(x, m, int((n_rows - 1) % N), int(reach), ages,
-                           positions + (int64(i) * M + m) * STEPS_PER_LABEL * ROWS_PER_STEP);
+#pragma unroll 1
+    for (int step = 0; step < STEPS_PER_LABEL; ++step) {
+      if (draws) x = draw_for_member<S>(space, x, m, int((n_rows - 1) % N), int(reach));
+      space.write(positions, i - int(threadIdx.x % WARP), n, m, step);
+    }
   }
-  random_state = x;
+  if (i < n) random_state = x;
 }

@@ -6,13 +6,15 @@ constexpr double MAX_FORECAST_GAPS = 10.0, ELAPSED = 1.0;
 // Where the arrays of a bank of R filters with J components are.
 template <int R, int J>
 struct Bank {
-  double *level, *rate, *log_weight, *weight, *variance, *largest, *n_rows, *age, *mean_gap, *inverse_gap;
-  __device__ Bank(char* stream, const int* at)
-      : level(array_at<double>(stream, at[0])), rate(array_at<double>(stream, at[1])),
-        log_weight(array_at<double>(stream, at[2])), weight(array_at<double>(stream, at[3])),
-        variance(array_at<double>(stream, at[4])), largest(array_at<double>(stream, at[5])),
-        n_rows(array_at<double>(stream, at[6])), age(array_at<double>(stream, at[7])),
-        mean_gap(array_at<double>(stream, at[8])), inverse_gap(array_at<double>(stream, at[9])) {}
+  double *components, *n_rows, *age, *mean_gap, *inverse_gap;
+  __device__ __forceinline__ Bank(char* stream, const int* at)
+      : components(array_at<double>(stream, at[0])), n_rows(array_at<double>(stream, at[1])),
+        age(array_at<double>(stream, at[2])), mean_gap(array_at<double>(stream, at[3])),
+        inverse_gap(array_at<double>(stream, at[4])) {}
+  // Number k of component j of class y: levels, rates, log weights and weights of the filters, variance, largest value.
+  __device__ __forceinline__ double& number(int y, int k, int j) const {
+    return components[(y * (4 * R + 2) + k) * J + j];
+  }
 };
 
 // What is kept of component j of class y.
@@ -20,26 +22,24 @@ template <int R, int J>
 struct Component {
   double level[R], rate[R], log_weight[R], weight[R], variance, largest;
   __device__ __forceinline__ Component(const Bank<R, J>& bank, int y, int j)
-      : variance(bank.variance[y * J + j]), largest(bank.largest[y * J + j]) {
+      : variance(bank.number(y, 4 * R, j)), largest(bank.number(y, 4 * R + 1, j)) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const int k = (r * C + y) * J + j;
-      level[r] = bank.level[k];
-      rate[r] = bank.rate[k];
-      log_weight[r] = bank.log_weight[k];
-      weight[r] = bank.weight[k];
+      level[r] = bank.number(y, r, j);
+      rate[r] = bank.number(y, R + r, j);
+      log_weight[r] = bank.number(y, 2 * R + r, j);
+      weight[r] = bank.number(y, 3 * R + r, j);
     }
   }
   __device__ __forceinline__ void write(const Bank<R, J>& bank, int y, int j) const {
-    bank.variance[y * J + j] = variance;
-    bank.largest[y * J + j] = largest;
+    bank.number(y, 4 * R, j) = variance;
+    bank.number(y, 4 * R + 1, j) = largest;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const int k = (r * C + y) * J + j;
-      bank.level[k] = level[r];
-      bank.rate[k] = rate[r];
-      bank.log_weight[k] = log_weight[r];
-      bank.weight[k] = weight[r];
+      bank.number(y, r, j) = level[r];
+      bank.number(y, R + r, j) = rate[r];
+      bank.number(y, 2 * R + r, j) = log_weight[r];
+      bank.number(y, 3 * R + r, j) = weight[r];
     }
   }
 
@@ -143,8 +143,15 @@ struct ClassTimes {
   }
 };
 
+// Threads of a block that has one for each component of its streams, and blocks that should fit into a multiprocessor.
+template <int J>
+constexpr int FILTER_THREADS = J > 128 ? 1024 : 128;
+template <int J>
+constexpr int FILTER_BLOCKS = J > 128 ? 1 : 4;
+
 // Updates the filters of the raw columns.
-extern "C" __global__ void track_columns(int n, const uint64* buffers, const int64* slots, const int* rows,
+extern "C" __global__ void __launch_bounds__(FILTER_THREADS<P>, FILTER_BLOCKS<P>)
+    track_columns(int n, const uint64* buffers, const int64* slots, const int* rows,
                                          const double* X, const int64* labels) {
   const int i = blockIdx.x * (blockDim.x / P) + threadIdx.x / P, j = threadIdx.x % P;
   const bool is_used = i < n && threadIdx.x < blockDim.x / P * P;
@@ -167,7 +174,8 @@ extern "C" __global__ void track_columns(int n, const uint64* buffers, const int
 
 // Puts the features of each row into the store of space S, less the forecast of its class if the store is compensated.
 template <int S>
-__global__ void store_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const float* features,
+__global__ void __launch_bounds__(FILTER_THREADS<SPACE_FEATURES[S]>)
+    store_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const float* features,
                            const int64* labels) {
   constexpr int D = SPACE_FEATURES[S], N = SPACE_ROWS[S];
   const int i = blockIdx.x * (blockDim.x / D) + threadIdx.x / D, j = threadIdx.x % D;
@@ -176,8 +184,8 @@ __global__ void store_rows(int n, const uint64* buffers, const int64* slots, con
   char* stream = stream_at(buffers, slots[item]);
   const int place = int(array_at<int64>(stream, N_SEEN_AT[S])[0] % N);
   const float x = features[int64(item) * N_FEATURES + j];
-  float* stored = array_at<float>(stream, ROWS_AT[S]) + place * D + j;
-  if (is_used && j == 0) array_at<int64>(stream, LABELS_AT[S])[place] = y;
+  float* stored = array_at<float>(stream, ROWS_AT[S]) + Rows<S>::at(place, j);
+  if (is_used && j == 0) array_at<int>(stream, ROWS_AT[S])[Rows<S>::label_at(place)] = y;
   if constexpr (SPACE_FILTERS[S] == 0) {
     if (is_used) *stored = x;
   } else {

@@ -38,14 +38,13 @@ __device__ __forceinline__ void add_sums(Sums& own, const Sums& sums, bool is_ow
 
 // Sets the factors of the row of this lane in the gradients of member m; adds its losses and its support value.
 template <int S>
-__device__ __forceinline__ bool evaluate_row(const Space<S>& space, int m, int first, int label, bool measures_all,
+__device__ __forceinline__ bool evaluate_row(const Space<S>& space, int m, const Row<S>& row, bool measures_all,
                                              bool measures_supports, Sums& sums, Drawn& drawn) {
-  constexpr int D = SPACE_FEATURES[S], STRIDE = Space<S>::STRIDE;
-  const Vector<D> row(space.rows + first);
+  constexpr int D = SPACE_FEATURES[S];
+  const int label = row.label;
   const float* scores_of_centres = space.centre_scores + m * C * C;
-  drawn.first = first;
   if constexpr (C == 2) {
-    float difference = dot<D>(row.each, Vector<D>(space.difference + m * STRIDE).each);
+    float difference = dot<D>(row.each, Vector<D>(space.difference + m * STRIDE<S>).each);
     if (Space<S>::COMPENSATES) difference += scores_of_centres[label];
     const float lead = label == 0 ? difference : -difference;
     sums.losses[0] += loss_of_two(double(lead));
@@ -55,7 +54,7 @@ __device__ __forceinline__ bool evaluate_row(const Space<S>& space, int m, int f
         sums.losses[k] += STEPS_PER_LABEL * loss_of_two((1.0 / (1 << k)) * double(lead));
     }
     if (measures_supports) {
-      float score = dot<D>(row.each, Vector<D>(space.mu + m * C * STRIDE).each);
+      float score = dot<D>(row.each, Vector<D>(space.mu + m * C * STRIDE<S>).each);
       if (Space<S>::COMPENSATES) score += scores_of_centres[C + label];
       const float both = score - 0.5f * (difference - 1.0f);
       const double phi = double(larger(larger(score, score - difference), both)) - 1.0;
@@ -70,7 +69,7 @@ __device__ __forceinline__ bool evaluate_row(const Space<S>& space, int m, int f
     int order[C], size;
 #pragma unroll
     for (int y = 0; y < C; ++y) {
-      scores[y] = dot<D>(row.each, Vector<D>(space.mu + (m * C + y) * STRIDE).each);
+      scores[y] = dot<D>(row.each, Vector<D>(space.mu + (m * C + y) * STRIDE<S>).each);
       if (Space<S>::COMPENSATES) scores[y] += scores_of_centres[y * C + label];
     }
     const float phi = single_support(scores, order, size);
@@ -98,10 +97,10 @@ __device__ __forceinline__ int list_rows(Space<S>& space, int m, int step, bool 
   int labels[2];
 #pragma unroll
   for (int part = 0; part < 2; ++part) {
-    const int place = space.positions[m][step][lane + WARP * part];
-    labels[part] = space.labels[place];
-    has_gradient[part] = evaluate_row<S>(space, m, place * Space<S>::STRIDE, labels[part], measures_all,
-                                         measures_supports, sums, drawn[part]);
+    drawn[part].place = space.positions[m][step][lane + WARP * part];
+    const Row<S> row(space.rows, drawn[part].place);
+    labels[part] = row.label;
+    has_gradient[part] = evaluate_row<S>(space, m, row, measures_all, measures_supports, sums, drawn[part]);
   }
   const unsigned first = __ballot_sync(ALL_LANES, has_gradient[0]), second = __ballot_sync(ALL_LANES, has_gradient[1]);
   const unsigned before = (1u << lane) - 1u;
@@ -134,7 +133,8 @@ __device__ __forceinline__ int list_rows(Space<S>& space, int m, int step, bool 
       float total = 0.0f;
       for (int b = 0; b < n; ++b) {
         const Drawn& row = space.drawn[m][b];
-        total += space.labels[row.first / Space<S>::STRIDE] == k % C ? row.factors[k / C] : 0.0f;
+        const int label = __float_as_int(space.rows[Rows<S>::label_at(row.place)]);
+        total += label == k % C ? row.factors[k / C] : 0.0f;
       }
       space.centre_factors[m * GRADIENTS * C + k] = total;
     }

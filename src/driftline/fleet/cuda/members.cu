@@ -2,7 +2,7 @@
 
 // The numbers of a member, which the lane with its number keeps.
 struct Figures {
-  double mass[2], loss[N_RULES], margin[2];
+  double mass[2], loss[N_RULES], margin[2], n_effective;
   template <int S>
   __device__ __forceinline__ void load(char* stream, int m) {
 #pragma unroll
@@ -30,7 +30,6 @@ struct Figures {
       array_at<double>(stream, MARGIN_AT[S])[m * 2 + k] = margin[k];
     }
   }
-  __device__ __forceinline__ double n_effective() const { return mass[0] * mass[0] / mass[1]; }
 };
 
 __device__ __forceinline__ float width_of(float sum, float square, float mass, float factor) {
@@ -46,24 +45,26 @@ __device__ __forceinline__ float next_average(float average, float mu, float gai
 // λᵀ|average| of member m, from the λ and the absolute values in the memory of the warp.
 template <int S>
 __device__ __forceinline__ double margin_of(const Space<S>& space, int m) {
-  constexpr int D = SPACE_FEATURES[S];
   float total = 0.0f;
-  for (int y = 0; y < C; ++y) total += dot<D>(space.lam + (m * C + y) * D, space.squares + (m * C + y) * D);
+  for (int y = 0; y < C; ++y) {
+    const int first = (m * C + y) * STRIDE<S>;
+    total += dot<SPACE_FEATURES[S]>(space.lam + first, space.squares + first);
+  }
   return total;
 }
 
-// Sets what enters λ of member m.
+// Sets what enters λ of member m, and its effective number of rows.
 template <int S>
-__device__ __forceinline__ void set_width_factor(Space<S>& space, const Figures& figures, int m) {
+__device__ __forceinline__ void set_width_factor(Space<S>& space, Figures& figures, int m) {
   const double width = MEMBER_WIDTH[FIRST_MEMBER[S] + m];
+  figures.n_effective = figures.mass[0] * figures.mass[0] / figures.mass[1];
   space.masses[m] = float(figures.mass[0]);
-  space.width_factors[m] = float(width * width / figures.n_effective());
+  space.width_factors[m] = float(width * width / figures.n_effective);
 }
 
 // Copies memory and solution of its partner, which has learned the newest row, to member m.
 template <int S>
 __device__ __noinline__ void cut_memory(Space<S>& space, char* stream, int m) {
-  constexpr int D = SPACE_FEATURES[S];
   const int lane = threadIdx.x % WARP, k = MEMBER_PARTNER[FIRST_MEMBER[S] + m];
   Figures figures;
   figures.load<S>(stream, k);
@@ -72,8 +73,8 @@ __device__ __noinline__ void cut_memory(Space<S>& space, char* stream, int m) {
   const float gain = float(MEMBER_AVERAGE_GAIN[FIRST_MEMBER[S] + m]);
   float *mu = array_at<float>(stream, MU_AT[S]), *average = array_at<float>(stream, AVERAGE_AT[S]);
   float *sums = array_at<float>(stream, SUMS_AT[S]), *squares = array_at<float>(stream, SQUARE_SUMS_AT[S]);
-  for (int e = lane; e < C * D; e += WARP) {
-    const int to = m * C * D + e, from = k * C * D + e;
+  for (int e = lane; e < C * STRIDE<S>; e += WARP) {
+    const int to = m * C * STRIDE<S> + e, from = k * C * STRIDE<S> + e;
     mu[to] = mu[from];
     sums[to] = sums[from];
     squares[to] = squares[from];
@@ -90,37 +91,32 @@ __device__ __noinline__ void cut_memory(Space<S>& space, char* stream, int m) {
   __syncwarp();
 }
 
-// Loads what the steps need into the memory of the warp.
+// Begins to copy numbers of single precision, as many as a multiple of 4, to the memory of the warp.
+template <int N>
+__device__ __forceinline__ void copy_numbers(float* to, const float* from) {
+#pragma unroll
+  for (int k = 0; k < N; k += 4 * WARP) {
+    const int at = k + 4 * (threadIdx.x % WARP);
+    if (at < N) copy_async<16>(to + at, from + at);
+  }
+}
+
+// Begins to load what the steps need into the memory of the warp.
 template <int S>
 __device__ __forceinline__ void load_space(Space<S>& space, char* stream, const uint4* positions) {
   typedef Space<S> Sp;
-  constexpr int LABELS = (Sp::N + WARP - 1) / WARP, ENTRIES = Sp::M * C * Sp::D;
   const int lane = threadIdx.x % WARP;
-  const float* rows = array_at<float>(stream, ROWS_AT[S]);
-#pragma unroll 8
-  for (int k = lane; k < Sp::N * Sp::D; k += WARP)
-    copy_async<4>(space.rows + k / Sp::D * Sp::STRIDE + k % Sp::D, rows + k);
+  copy_numbers<Rows<S>::SIZE>(space.rows, array_at<float>(stream, ROWS_AT[S]));
 #pragma unroll
   for (int k = lane; k < int(sizeof(space.positions) / sizeof(uint4)); k += WARP)
     copy_async<16>(reinterpret_cast<uint4*>(space.positions) + k, positions + k);
-#pragma unroll
-  for (int k = lane; k < ENTRIES; k += WARP) {
-    copy_async<4>(space.mu + k / Sp::D * Sp::STRIDE + k % Sp::D, array_at<float>(stream, MU_AT[S]) + k);
-    copy_async<4>(space.average + k, array_at<float>(stream, AVERAGE_AT[S]) + k);
-    copy_async<4>(space.sums + k, array_at<float>(stream, SUMS_AT[S]) + k);
-    copy_async<4>(space.squares + k, array_at<float>(stream, SQUARE_SUMS_AT[S]) + k);
-  }
+  copy_numbers<Sp::VECTORS>(space.mu, array_at<float>(stream, MU_AT[S]));
+  copy_numbers<Sp::VECTORS>(space.average, array_at<float>(stream, AVERAGE_AT[S]));
+  copy_numbers<Sp::VECTORS>(space.sums, array_at<float>(stream, SUMS_AT[S]));
+  copy_numbers<Sp::VECTORS>(space.squares, array_at<float>(stream, SQUARE_SUMS_AT[S]));
   if (Sp::COMPENSATES) {
     for (int k = lane; k < C * Sp::D; k += WARP)
       copy_async<4>(space.centres + k, array_at<float>(stream, CENTRES_AT[S]) + k);
-  }
-  int64 labels[LABELS];
-#pragma unroll
-  for (int k = 0; k < LABELS; ++k)
-    labels[k] = lane + WARP * k < Sp::N ? array_at<int64>(stream, LABELS_AT[S])[lane + WARP * k] : 0;
-#pragma unroll
-  for (int k = 0; k < LABELS; ++k) {
-    if (lane + WARP * k < Sp::N) space.labels[lane + WARP * k] = uint8(labels[k]);
   }
 }
 
@@ -129,8 +125,7 @@ template <int S>
 __device__ __forceinline__ double forgetting_of(char* stream, int m) {
   const int number = FIRST_MEMBER[S] + m;
   if (MEMBER_PARTNER[number] < 0) return MEMBER_GAIN[number];
-  const int64 n_since_cut = array_at<int64>(stream, N_SINCE_CUT_AT[S])[m], reach = MEMBER_REACH[number];
-  return n_since_cut <= reach ? 0.0 : 1.0 / double(reach);
+  return array_at<int64>(stream, N_SINCE_CUT_AT[S])[m] <= MEMBER_REACH[number] ? 0.0 : MEMBER_SHARE_OF_REACH[number];
 }
 
 // Adds the newest row to the memories of the members that are not cut, and sets their λ.
@@ -138,7 +133,7 @@ template <int S>
 __device__ __forceinline__ void update_memories(Space<S>& space, char* stream, Figures& figures, double forgetting,
                                                 int newest, unsigned cuts) {
   typedef Space<S> Sp;
-  const int lane = threadIdx.x % WARP, label = space.labels[newest];
+  const int lane = threadIdx.x % WARP, label = __float_as_int(space.rows[Rows<S>::label_at(newest)]);
   if (lane < Sp::M && !(cuts >> lane & 1)) {
     const double kept = 1.0 - forgetting;
     space.kept[lane] = float(kept);
@@ -148,23 +143,26 @@ __device__ __forceinline__ void update_memories(Space<S>& space, char* stream, F
   }
   __syncwarp();
 #pragma unroll
-  for (int e = lane; e < Sp::M * C * Sp::D; e += WARP) {
-    const int m = e / (C * Sp::D), y = e / Sp::D % C;
+  for (int first = 4 * lane; first < Sp::VECTORS; first += 4 * WARP) {
+    const int m = first / (C * STRIDE<S>), y = first / STRIDE<S> % C, j = first % STRIDE<S>;
     if (cuts >> m & 1) continue;
-    const float kept = space.kept[m], x = space.rows[newest * Sp::STRIDE + e % Sp::D];
-    float sum = space.sums[e], square = space.squares[e];
-    if (kept < 1.0f) {
-      sum = sum * kept + TINY;
-      square = square * kept + TINY;
-    }
-    if (y == label) {
-      sum += x;
-      square += x * x;
-    }
-    array_at<float>(stream, SUMS_AT[S])[e] = sum;
-    array_at<float>(stream, SQUARE_SUMS_AT[S])[e] = square;
+    const float kept = space.kept[m], mass = space.masses[m], factor = space.width_factors[m];
     const bool is_wide = MEMBER_WIDTH[FIRST_MEMBER[S] + m] > 0.0;
-    space.lam[e] = is_wide ? width_of(sum, square, space.masses[m], space.width_factors[m]) : 0.0f;
+    Vector<4> sums(space.sums + first), squares(space.squares + first), lam(sums);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const float x = y == label && j + k < Sp::D ? space.rows[Rows<S>::at(newest, j + k)] : 0.0f;
+      if (kept < 1.0f) {
+        sums.each[k] = sums.each[k] * kept + TINY;
+        squares.each[k] = squares.each[k] * kept + TINY;
+      }
+      sums.each[k] += x;
+      squares.each[k] += x * x;
+      lam.each[k] = is_wide ? width_of(sums.each[k], squares.each[k], mass, factor) : 0.0f;
+    }
+    sums.write(array_at<float>(stream, SUMS_AT[S]) + first);
+    squares.write(array_at<float>(stream, SQUARE_SUMS_AT[S]) + first);
+    lam.write(space.lam + first);
   }
 }
 
@@ -175,22 +173,32 @@ __device__ __forceinline__ void take_step(Space<S>& space, const float* gradient
   for (int q = 0; q < Space<S>::PER_LANE; ++q) {
     const Entry<S> entry(q);
     if (!entry.is_used || cuts >> entry.m & 1) continue;
+    float next[SIGNS];
 #pragma unroll
     for (int sign = 0; sign < SIGNS; ++sign) {
-      float& mu = space.mu[entry.in_mu(sign)];
-      const float x = mu - eta * (sign == 0 ? gradient[q] : -gradient[q]);
-      const float threshold = eta * space.lam[entry.in_lam(sign)];
-      mu = larger(x - threshold, 0.0f) - larger(-x - threshold, 0.0f);
+      const float x = space.mu[entry.at(sign)] - eta * (sign == 0 ? gradient[q] : -gradient[q]);
+      const float threshold = eta * space.lam[entry.at(sign)];
+      next[sign] = larger(x - threshold, 0.0f) - larger(-x - threshold, 0.0f);
     }
+#pragma unroll
+    for (int sign = 0; sign < SIGNS; ++sign) space.mu[entry.at(sign)] = next[sign];
+    if constexpr (SIGNS == 2) space.difference[entry.m * STRIDE<S> + entry.j] = next[0] - next[1];
   }
 }
 
+// Blocks of four warps that should fit into a multiprocessor at once: as many as its shared memory allows, but not more
+// than there are registers for.
+constexpr int MULTIPROCESSOR_BYTES = 220 << 10;
+template <int S>
+constexpr int BLOCKS = larger_of(1, smaller_of(Space<S>::PER_LANE <= 2 ? 6 : 2,
+                                               MULTIPROCESSOR_BYTES / int(4 * sizeof(Space<S>))));
+
 // Lets the members of space S learn the newest row of each stream.
 template <int S>
-__global__ void learn_space(int n, const uint64* buffers, const int64* slots,
+__global__ void __launch_bounds__(4 * WARP, BLOCKS<S>) learn_space(int n, const uint64* buffers, const int64* slots,
                             const uint4* positions, const uint8* all_cuts) {
   typedef Space<S> Sp;
-  constexpr int M = Sp::M, D = Sp::D;
+  constexpr int M = Sp::M;
   extern __shared__ __align__(16) char memory[];
   const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * (blockDim.x / WARP) + warp;
   if (i >= n) return;
@@ -214,11 +222,13 @@ __global__ void learn_space(int n, const uint64* buffers, const int64* slots,
   const unsigned measuring = __ballot_sync(ALL_LANES, checks);
   double first_losses[M] = {};
   Sums own = {};  // of the member whose number is that of the lane
+  const Features<S> features;
+  set_differences<S>(space);
   __syncwarp();
   for (int step = 0; step < STEPS_PER_LABEL; ++step) {
-    set_differences<S>(space);
+    set_centre_scores<S>(space);
     int most = 0;
-#pragma unroll
+#pragma unroll 1  // the instructions of all members would not fit into their cache
     for (int m = 0; m < M; ++m) {
       if (cuts >> m & 1) {
         for (int b = lane; b < ROWS_PER_STEP; b += WARP) space.drawn[m][b] = Drawn{};
@@ -229,12 +239,13 @@ __global__ void learn_space(int n, const uint64* buffers, const int64* slots,
       Sums sums = {};
       const int count = list_rows<S>(space, m, step, measures_all, measures_supports, sums);
       most = count > most ? count : most;
-      first_losses[m] += sums.losses[0];
+#pragma unroll
+      for (int k = 0; k < M; ++k) first_losses[k] += k == m ? sums.losses[0] : 0.0;
       add_sums(own, sums, lane == m, measures_all, measures_supports);
     }
     __syncwarp();
     float gradient[Sp::PER_LANE];
-    add_gradients<S>(space, most, gradient);
+    add_gradients<S>(space, features, most, gradient);
     take_step<S>(space, gradient, eta, cuts);
     __syncwarp();
   }
@@ -244,14 +255,20 @@ __global__ void learn_space(int n, const uint64* buffers, const int64* slots,
     if (lane == m) own.losses[0] = total;
   }
 #pragma unroll
-  for (int e = lane; e < M * C * D; e += WARP) {
-    const int m = e / (C * D);
+  for (int first = 4 * lane; first < Sp::VECTORS; first += 4 * WARP) {
+    const int m = first / (C * STRIDE<S>);
     if (cuts >> m & 1) continue;
-    const float mu = space.mu[e / D * Sp::STRIDE + e % D];
-    const float average = next_average(space.average[e], mu, float(MEMBER_AVERAGE_GAIN[FIRST_MEMBER[S] + m]));
-    array_at<float>(stream, AVERAGE_AT[S])[e] = average;
-    array_at<float>(stream, MU_AT[S])[e] = mu;
-    space.squares[e] = fabsf(average);
+    const Vector<4> mu(space.mu + first);
+    Vector<4> average(space.average + first), magnitudes(average);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const float gain = float(MEMBER_AVERAGE_GAIN[FIRST_MEMBER[S] + m]);
+      average.each[k] = next_average(average.each[k], mu.each[k], gain);
+      magnitudes.each[k] = fabsf(average.each[k]);
+    }
+    average.write(array_at<float>(stream, AVERAGE_AT[S]) + first);
+    mu.write(array_at<float>(stream, MU_AT[S]) + first);
+    magnitudes.write(space.squares + first);
   }
   __syncwarp();
   if (lane < M && !(cuts >> lane & 1)) {
@@ -263,7 +280,7 @@ __global__ void learn_space(int n, const uint64* buffers, const int64* slots,
     const double mean = own.supports[0] / n_supports;
     const double variance = larger(own.supports[1] / n_supports - mean * mean, 0.0);
     figures.margin[0] = margin_of<S>(space, lane);
-    figures.margin[1] = MEMBER_WIDTH[FIRST_MEMBER[S] + lane] * sqrt(variance / figures.n_effective());
+    figures.margin[1] = MEMBER_WIDTH[FIRST_MEMBER[S] + lane] * sqrt(variance / figures.n_effective);
     figures.write<S>(stream, lane);
   }
   __syncwarp();

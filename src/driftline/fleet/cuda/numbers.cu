@@ -11,6 +11,8 @@ constexpr unsigned ALL_LANES = 0xffffffffu;
 
 __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 
+constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
+constexpr int larger_of(int a, int b) { return a > b ? a : b; }
 __device__ __forceinline__ double smaller(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double larger(double a, double b) { return b > a ? b : a; }
 __device__ __forceinline__ float larger(float a, float b) { return b > a ? b : a; }
@@ -20,7 +22,8 @@ __device__ __forceinline__ double clipped(double x, double most) { return smalle
 
 // The first byte of the stream in a slot.
 __device__ __forceinline__ char* stream_at(const uint64* buffers, int64 slot) {
-  return reinterpret_cast<char*>(buffers[slot / STREAMS_PER_BUFFER]) + (slot % STREAMS_PER_BUFFER) * N_BYTES;
+  char* buffer = static_cast<char*>(__cvta_global_to_generic(buffers[slot / STREAMS_PER_BUFFER]));
+  return buffer + (slot % STREAMS_PER_BUFFER) * N_BYTES;
 }
 
 template <typename T>
@@ -73,6 +76,12 @@ struct Vector {
       if (k + 3 < N) each[k + 3] = four.w;
     }
   }
+  // Writes them, if they are a multiple of 4.
+  __device__ __forceinline__ void write(float* to) const {
+#pragma unroll
+    for (int k = 0; k < N; k += 4)
+      *reinterpret_cast<float4*>(to + k) = make_float4(each[k], each[k + 1], each[k + 2], each[k + 3]);
+  }
 };
 
 // Begins to copy bytes to the shared memory of a block; `await_copies` waits until all copies of this thread are there.
@@ -82,6 +91,30 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(BYTES) : "memory");
 }
 __device__ __forceinline__ void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// N numbers of 8 bytes that begin at a multiple of 16 bytes: they are read and written two at a time.
+template <typename T, int N>
+struct Numbers {
+  struct alignas(16) Pair {
+    T first, second;
+  };
+  T each[N];
+  __device__ __forceinline__ Numbers() {}
+  __device__ __forceinline__ explicit Numbers(const T* from) {
+#pragma unroll
+    for (int k = 0; k + 1 < N; k += 2) {
+      const Pair pair = *reinterpret_cast<const Pair*>(from + k);
+      each[k] = pair.first;
+      each[k + 1] = pair.second;
+    }
+    if (N % 2 == 1) each[N - 1] = from[N - 1];
+  }
+  __device__ __forceinline__ void write(T* to) const {
+#pragma unroll
+    for (int k = 0; k + 1 < N; k += 2) *reinterpret_cast<Pair*>(to + k) = Pair{each[k], each[k + 1]};
+    if (N % 2 == 1) to[N - 1] = each[N - 1];
+  }
+};
 
 // The sum over the lanes of a warp.
 __device__ __forceinline__ double warp_sum(double x) {
@@ -129,64 +162,4 @@ __device__ __forceinline__ float single_support(const float* scores, int* order,
     size = k + 1;
   }
   return best;
-}
-
-// Memory in which a warp brings numbers of 32 streams to the lanes of these: two parts, one of which is being filled.
-constexpr int PART_NUMBERS = 16;
-struct Tile {
-  double numbers[2][WARP][PART_NUMBERS + 1];
-};
-
-// Begins to fill part `first / 16 % 2` of a tile with numbers `first` and after it, of n, of the streams of all lanes:
-// half of the lanes copy those of one stream, which are side by side.
-__device__ __forceinline__ void begin_part(Tile& tile, const double* own, int first, int n) {
-  const int lane = threadIdx.x % WARP, k = lane % PART_NUMBERS;
-#pragma unroll
-  for (int pair = 0; pair < WARP / 2; ++pair) {
-    const int s = 2 * pair + lane / PART_NUMBERS;
-    const uint64 other = __shfl_sync(ALL_LANES, reinterpret_cast<uint64>(own), s);
-    if (first + k < n)
-      copy_async<8>(&tile.numbers[first / PART_NUMBERS % 2][s][k], reinterpret_cast<const double*>(other) + first + k);
-  }
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-// Calls f(position, value) for n numbers of the stream of each lane, in order; all lanes of the warp take
-// part.
-template <typename F>
-__device__ __forceinline__ void scan(Tile& tile, const double* own, int n, F f) {
-  const int lane = threadIdx.x % WARP, n_parts = (n + PART_NUMBERS - 1) / PART_NUMBERS;
-  __syncwarp();
-  begin_part(tile, own, 0, n);
-  for (int part = 0; part < n_parts; ++part) {
-    const int first = part * PART_NUMBERS;
-    if (part + 1 < n_parts) {
-      begin_part(tile, own, first + PART_NUMBERS, n);
-      asm volatile("cp.async.wait_group 1;" ::: "memory");
-    } else {
-      await_copies();
-    }
-    __syncwarp();
-    const double* numbers = tile.numbers[first / PART_NUMBERS % 2][lane];
-    const int count = n - first < PART_NUMBERS ? n - first : PART_NUMBERS;
-#pragma unroll 4
-    for (int k = 0; k < count; ++k) f(first + k, numbers[k]);
-    __syncwarp();
-  }
-}
-
-// Calls f(position, value, other value) for two arrays of n numbers of the stream of each lane, from the end to the
-// beginning; n is a multiple of 16.
-template <typename F>
-__device__ __forceinline__ void scan_both(Tile& tile, const double* own, const double* second, int n, F f) {
-  const int lane = threadIdx.x % WARP;
-  for (int first = n - PART_NUMBERS; first >= 0; first -= PART_NUMBERS) {
-    __syncwarp();
-    begin_part(tile, own + first, 0, PART_NUMBERS);
-    begin_part(tile, second + first - PART_NUMBERS, PART_NUMBERS, 2 * PART_NUMBERS);
-    await_copies();
-    __syncwarp();
-#pragma unroll 4
-    for (int k = PART_NUMBERS - 1; k >= 0; --k) f(first + k, tile.numbers[0][lane][k], tile.numbers[1][lane][k]);
-  }
 }

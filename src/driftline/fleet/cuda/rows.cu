@@ -36,8 +36,8 @@ __device__ __forceinline__ double counted_right(const double* h, int label) {
 }
 
 __device__ __forceinline__ void reweigh(char* stream, const double* before, const double* members, int label) {
-  double *weights = array_at<double>(stream, WEIGHTS_AT), *schemes = array_at<double>(stream, SCHEME_WEIGHTS_AT);
   double raised[N_MEMBERS], total = 0.0;
+  Numbers<double, N_MEMBERS> weights;
 #pragma unroll
   for (int m = 0; m < N_MEMBERS; ++m) {
     double right = (1.0 - COUNTED_SHARE) * members[m * C + label];
@@ -47,35 +47,35 @@ __device__ __forceinline__ void reweigh(char* stream, const double* before, cons
   }
 #pragma unroll
   for (int m = 0; m < N_MEMBERS; ++m)
-    weights[m] = schemes[m] = schemes[N_MEMBERS + m] =
-        (1.0 - FIXED_SHARE) * (raised[m] / total) + FIXED_SHARE / N_MEMBERS;
+    weights.each[m] = (1.0 - FIXED_SHARE) * (raised[m] / total) + FIXED_SHARE / N_MEMBERS;
+  weights.write(array_at<double>(stream, WEIGHTS_AT));
+  double* schemes = array_at<double>(stream, SCHEME_WEIGHTS_AT);
+#pragma unroll
+  for (int m = 0; m < N_MEMBERS; ++m) schemes[m] = schemes[N_MEMBERS + m] = weights.each[m];
 }
 
 constexpr int STATE_THREADS = 128;
 
-// Mixes the members' probabilities of each row and says what follows; if `learns`, updates all of it by the labels.
-// Lanes without a row work on the bytes of a stream that nobody uses, because all lanes of a warp load numbers.
+// Mixes the members' probabilities of each row and says what follows; if `learns`, updates all of it by the labels but
+// thresholds and the bound.
 extern "C" __global__ void __launch_bounds__(STATE_THREADS, 4)
-    state_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels, char* spare,
-               const double* h_members, double* mixture, double* bounds, int64* predicted, double* features,
-               double* confidences, double* like_errors, signed char* decisions, double* probabilities, bool* sets,
-               bool learns) {
-  __shared__ Tile tiles[STATE_THREADS / WARP];
+    state_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
+               const double* h_members, double* mixture, int64* predicted, double* features, double* confidences,
+               double* like_errors, signed char* decisions, double* probabilities, bool* sets, bool learns) {
   const Results results{mixture, predicted, features, confidences, like_errors, decisions, probabilities, sets};
-  const int i = blockIdx.x * blockDim.x + threadIdx.x, item = i < n ? i : 0;
-  Tile& tile = tiles[threadIdx.x / WARP];
-  char* stream = i < n ? stream_at(buffers, slots[i]) : spare;
-  const int64 row = rows[item];
-  const double* members = h_members + int64(item) * N_MEMBERS * C;
-  double weights[N_MEMBERS], h[C], largest = 0.0, bound;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  char* stream = stream_at(buffers, slots[i]);
+  const int64 row = rows[i];
+  const double* members = h_members + int64(i) * N_MEMBERS * C;
+  const Numbers<double, N_MEMBERS> weights(array_at<double>(stream, WEIGHTS_AT));
+  double h[C], largest = 0.0;
   Said said;
-#pragma unroll
-  for (int m = 0; m < N_MEMBERS; ++m) weights[m] = array_at<double>(stream, WEIGHTS_AT)[m];
 #pragma unroll
   for (int y = 0; y < C; ++y) {
     double total = 0.0;
 #pragma unroll
-    for (int m = 0; m < N_MEMBERS; ++m) total += weights[m] * members[m * C + y];
+    for (int m = 0; m < N_MEMBERS; ++m) total += weights.each[m] * members[m * C + y];
     h[y] = smaller(total, 1.0);
     if (y == 0 || h[y] > largest) {
       largest = h[y];
@@ -84,19 +84,11 @@ extern "C" __global__ void __launch_bounds__(STATE_THREADS, 4)
   }
   const Tracked state(array_at<double>(stream, STATEMENTS_AT));
   state_row(h, state, said);
-  if (i < n) results.write(row, h, said);
-  if (learns) {
-    const int label = int(labels[row]);
-    double of_label = 0.0;
-#pragma unroll
-    for (int y = 0; y < C; ++y) of_label = y == label ? h[y] : of_label;
-    reweigh(stream, weights, members, label);
-    learn_row(tile, label, said, state);
-    count_row(stream, said.predicted, label);
-    if (HAS_ALARM) test_row(stream, said.predicted != label);
-    bound = calibrate(tile, stream, 1.0 - of_label);
-  } else {
-    bound = step_bound(array_at<double>(stream, FIGURES_AT), Window(tile, stream));
-  }
-  if (i < n) bounds[row] = bound;
+  results.write(row, h, said);
+  if (!learns) return;
+  const int label = int(labels[row]);
+  reweigh(stream, weights.each, members, label);
+  learn_row(label, said, state);
+  count_row(stream, said.predicted, label);
+  if (HAS_ALARM) test_row(stream, said.predicted != label);
 }

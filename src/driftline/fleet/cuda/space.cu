@@ -8,9 +8,9 @@ constexpr float STEP_SIZE = 6.0f, TINY = 1e-30f, MIN_AVERAGE = 1e-20f, SHARE = 1
 constexpr double LOSS_GAIN = 0.5, TEMPER_CHECK_RATIO = 0.8;
 constexpr int GRADIENTS = C == 2 ? 1 : C, SIGNS = C == 2 ? 2 : 1;
 
-// A drawn row in a list: where it begins, and its factors in the gradients.
+// A drawn row in a list: its place in the store, and its factors in the gradients.
 struct alignas(C == 2 ? 8 : 4) Drawn {
-  int first;
+  int place;
   float factors[GRADIENTS];
 };
 
@@ -19,21 +19,19 @@ template <int S>
 struct Space {
   static constexpr int D = SPACE_FEATURES[S], M = SPACE_MEMBERS[S], N = SPACE_ROWS[S];
   static constexpr int LANES = WARP / M, PER_LANE = (GRADIENTS * D + LANES - 1) / LANES;
-  static constexpr int STRIDE = (D + 3) / 4 * 4;
+  static constexpr int VECTORS = M * C * STRIDE<S>;
   static constexpr bool COMPENSATES = SPACE_FILTERS[S] > 0;
-  alignas(16) float rows[N * STRIDE + PER_LANE];
-  alignas(16) float mu[M * C * STRIDE];
-  alignas(16) float difference[C == 2 ? M * STRIDE : 4];
+  alignas(16) float rows[Rows<S>::SIZE];
+  alignas(16) float mu[VECTORS], average[VECTORS], sums[VECTORS], squares[VECTORS], lam[VECTORS];
+  alignas(16) float difference[C == 2 ? M * STRIDE<S> : 4];
   alignas(16) Drawn drawn[M][ROWS_PER_STEP + 2];  // two more, so that lists begin in different banks
-  float lam[M * C * D], average[M * C * D], sums[M * C * D], squares[M * C * D];
   float centres[COMPENSATES ? C * D : 1], centre_scores[COMPENSATES ? M * C * C : 1];
   float centre_factors[COMPENSATES ? M * GRADIENTS * C : 1];
   float masses[M], width_factors[M], kept[M];
-  uint8 labels[N];
   alignas(16) typename Position<S>::type positions[M][STEPS_PER_LABEL][ROWS_PER_STEP];
 };
 
-// Entry q of a lane: gradient row k and feature j of its member, and their places in λ and in μ, one for each sign.
+// Entry q of a lane: gradient row k and feature j of its member, and their places in vectors, one for each sign.
 template <int S>
 struct Entry {
   bool is_used;
@@ -46,6 +44,5 @@ struct Entry {
     k = is_used && GRADIENTS > 1 ? e / Sp::D : 0;
     j = is_used ? e % Sp::D : 0;
   }
-  __device__ __forceinline__ int in_lam(int sign) const { return (m * C + k + sign) * Space<S>::D + j; }
-  __device__ __forceinline__ int in_mu(int sign) const { return (m * C + k + sign) * Space<S>::STRIDE + j; }
+  __device__ __forceinline__ int at(int sign) const { return (m * C + k + sign) * STRIDE<S> + j; }
 };

@@ -35,12 +35,12 @@ __device__ __forceinline__ void state_row(const double* h, const Tracked& state,
   }
 }
 
-__device__ __forceinline__ void learn_decisions(Tile& tile, double is_right, const Said& said, const Tracked& state) {
+__device__ __forceinline__ void learn_decisions(double is_right, const Said& said, const Tracked& state) {
   constexpr int GROUPS = N_GROUPS < 2 ? 1 : 2;
   const int place = confidence_place(said.confidence), k = said.predicted;
   const double weight = *state.weight;
   double seen[GROUPS], rows[GROUPS], wrong[GROUPS], counts[N_ERRORS][3];
-  Levels levels(state, k);  // all loads before the first of the stores, which would wait for them
+  const Levels levels(state, k);  // all loads before the first of the stores, which would wait for them
 #pragma unroll
   for (int which = 0; which < GROUPS; ++which) {
     const int group = which * (1 + k);
@@ -67,18 +67,15 @@ __device__ __forceinline__ void learn_decisions(Tile& tile, double is_right, con
     const double before = levels.debts[e], level = levels.levels[e];
     double debt = before + 1.0 - is_right - level;
     if (decision == ON_TRIAL) debt = smaller(debt, larger(LIMIT + 1.0, before - level));
-    levels.debts[e] = larger(debt, -LIMIT);
-    state.debts[levels.at[e]] = levels.debts[e];
+    state.debts[levels.at[e]] = larger(debt, -LIMIT);
     double* to = state.counts + levels.at[e] * 3;
     to[0] = counts[e][0] + (decision == ANSWERED ? 1.0 : 0.0);
     to[1] = counts[e][1] + (decision == ANSWERED ? 1.0 - is_right : 0.0);
     to[2] = counts[e][2] + (decision == ON_TRIAL ? 1.0 : 0.0);
   }
-  set_answer_thresholds(tile, state, levels, 0, false, seen[0]);
-  if (GROUPS > 1) set_answer_thresholds(tile, state, levels, 1 + k, true, seen[GROUPS - 1]);
 }
 
-__device__ __forceinline__ void learn_sets(Tile& tile, int label, const Said& said, const Tracked& state) {
+__device__ __forceinline__ void learn_sets(int label, const Said& said, const Tracked& state) {
   const int group = N_SET_GROUPS > 1 ? label : 0;
   double of_label = 0.0, debts[N_SETS], misses[N_SETS], counts[N_SETS][3], shares[C];
 #pragma unroll
@@ -110,30 +107,17 @@ __device__ __forceinline__ void learn_sets(Tile& tile, int label, const Said& sa
     state.set_counts[at * 3 + 1] = counts[s][1] + (is_missed ? 1.0 : 0.0);
     state.set_counts[at * 3 + 2] = counts[s][2] + n_labels;
     const double debt = debts[s] + (is_missed ? 1.0 : 0.0) - misses[s];
-    debts[s] = allows_empty == 1.0 ? debt : larger(debt, -LIMIT);
-    state.set_debts[at] = debts[s];
+    state.set_debts[at] = allows_empty == 1.0 ? debt : larger(debt, -LIMIT);
   }
 #pragma unroll
   for (int y = 0; y < C; ++y) state.class_shares[y] = shares[y] + SHARE_GAIN * ((y == label ? 1.0 : 0.0) - shares[y]);
-  set_set_thresholds(tile, state, group, debts, misses);
 }
 
-__device__ void grow_weight(const Tracked& state) {
-  double weight = *state.weight * GROWTH;
-  if (weight > MAX_WEIGHT) {
-    for (int k = 0; k < 2 * N_GROUPS * CONFIDENCE_BINS; ++k) state.rows[k] /= weight;
-    for (int k = 0; k < N_SET_GROUPS * SCORE_BINS; ++k) state.scores[k] /= weight;
-    weight = 1.0;
-  }
-  *state.weight = weight;
-}
-
-// Updates everything by the label of a row.
-__device__ __forceinline__ void learn_row(Tile& tile, int label, const Said& said, const Tracked& state) {
+// Updates all but thresholds by the label of a row.
+__device__ __forceinline__ void learn_row(int label, const Said& said, const Tracked& state) {
   const double is_right = said.predicted == label ? 1.0 : 0.0;
-  learn_decisions(tile, is_right, said, state);
-  learn_sets(tile, label, said, state);
+  learn_decisions(is_right, said, state);
+  learn_sets(label, said, state);
   learn_like_rows(said, is_right, state);
   learn_confidence(said.features, is_right, state);
-  grow_weight(state);
 }

@@ -16,61 +16,44 @@ struct Levels {
   }
 };
 
-// The thresholds of all levels that decide by a group, in one pass over its rows; see thresholds.answer_threshold.
-__device__ __forceinline__ void set_answer_thresholds(Tile& tile, const Tracked& state, const Levels& levels, int group,
-                                                      bool by_class, double n_seen) {
-  const double *n_rows = state.rows + group * CONFIDENCE_BINS, *n_wrong = n_rows + N_GROUPS * CONFIDENCE_BINS;
-  double aims[N_ERRORS], total = 0.0, rows = 0.0, wrong = 0.0;
-  int lowest[N_ERRORS], tried = CONFIDENCE_BINS;
-#pragma unroll
-  for (int e = 0; e < N_ERRORS; ++e) {
-    aims[e] = aim_of(levels.levels[e], levels.debts[e]);
-    lowest[e] = CONFIDENCE_BINS;
-  }
-  scan(tile, n_rows, CONFIDENCE_BINS, [&](int, double value) { total += value; });
-  scan_both(tile, n_rows, n_wrong, CONFIDENCE_BINS, [&](int place, double of_rows, double of_wrong) {
-    rows += of_rows;
-    wrong += of_wrong;
+// The threshold of a level for answers, from the numbers of rows and of wrong ones in each bin of confidence; see
+// thresholds.answer_threshold.
+__device__ __forceinline__ double answer_threshold(const double* n_rows, const double* n_wrong, double level,
+                                                   double debt, double n_seen) {
+  const double aim = aim_of(level, debt);
+  double total = 0.0, rows = 0.0, wrong = 0.0;
+  int lowest = CONFIDENCE_BINS, tried = CONFIDENCE_BINS;
+#pragma unroll 8
+  for (int place = 0; place < CONFIDENCE_BINS; ++place) total += n_rows[place];
+#pragma unroll 8
+  for (int place = CONFIDENCE_BINS - 1; place >= 0; --place) {
+    rows += n_rows[place];
+    wrong += n_wrong[place];
     if (tried == CONFIDENCE_BINS && rows >= TRIED_SHARE * total) tried = place;
-#pragma unroll
-    for (int e = 0; e < N_ERRORS; ++e) {
-      if (rows > 0.0 && wrong <= aims[e] * rows) lowest[e] = place;
-    }
-  });
-#pragma unroll
-  for (int e = 0; e < N_ERRORS; ++e) {
-    if (levels.by_class[e] != by_class) continue;
-    const double debt = levels.debts[e];
-    const bool is_tried = debt >= LIMIT || (debt > 0.0 && lowest[e] == CONFIDENCE_BINS);
-    const double threshold = is_tried ? TRIAL + min(lowest[e], tried) : lowest[e];
-    state.thresholds[levels.at[e]] = n_seen < FIRST_ROWS ? CONFIDENCE_BINS : threshold;
+    if (rows > 0.0 && wrong <= aim * rows) lowest = place;
   }
+  const bool is_tried = debt >= LIMIT || (debt > 0.0 && lowest == CONFIDENCE_BINS);
+  const double threshold = is_tried ? TRIAL + min(lowest, tried) : lowest;
+  return n_seen < FIRST_ROWS ? CONFIDENCE_BINS : threshold;
 }
 
-// The thresholds of all coverages for a group, in one pass over its rows; see thresholds.set_threshold.
-__device__ __forceinline__ void set_set_thresholds(Tile& tile, const Tracked& state, int group,
-                                                   const double* debts, const double* misses) {
-  const double* n_rows = state.scores + group * SCORE_BINS;
-  double wanted[N_SETS], thresholds[N_SETS], total = 0.0, below = 0.0;
-  bool is_found[N_SETS];
-  scan(tile, n_rows, SCORE_BINS, [&](int, double value) { total += value; });
-#pragma unroll
-  for (int s = 0; s < N_SETS; ++s) {
-    wanted[s] = smaller(aim_of(misses[s], debts[s]), 1.0) * total;
-    is_found[s] = debts[s] >= LIMIT || debts[s] <= -LIMIT;
-    thresholds[s] = debts[s] <= -LIMIT ? NO_LABEL : ALL_LABELS;
+// The threshold of a coverage, from the numbers of rows in each bin of scores; see thresholds.set_threshold.
+__device__ __forceinline__ double set_threshold(const double* n_rows, double misses, double debt) {
+  double total = 0.0, sum = 0.0, below = 0.0;
+#pragma unroll 8
+  for (int place = 0; place < SCORE_BINS; ++place) total += n_rows[place];
+  const double wanted = smaller(aim_of(misses, debt), 1.0) * total;
+  int found = SCORE_BINS;
+#pragma unroll 8
+  for (int place = 0; place < SCORE_BINS; ++place) {
+    const double rows = n_rows[place], next = sum + rows;
+    const bool is_it = found == SCORE_BINS && next >= wanted && rows > 0.0;
+    found = is_it ? place : found;
+    below = is_it ? sum : below;
+    sum = next;
   }
-  scan(tile, n_rows, SCORE_BINS, [&](int place, double rows) {
-#pragma unroll
-    for (int s = 0; s < N_SETS; ++s) {
-      if (!is_found[s] && below + rows >= wanted[s] && rows > 0.0) {
-        const double score = LEAST_SCORE + SCORE_STEP * (place + (wanted[s] - below) / rows);
-        thresholds[s] = 1.0 / (1.0 + exp(-score));
-        is_found[s] = true;
-      }
-    }
-    below += rows;
-  });
-#pragma unroll
-  for (int s = 0; s < N_SETS; ++s) state.set_thresholds[s * N_SET_GROUPS + group] = thresholds[s];
+  if (debt <= -LIMIT) return NO_LABEL;
+  if (debt >= LIMIT || found == SCORE_BINS) return ALL_LABELS;
+  const double score = LEAST_SCORE + SCORE_STEP * (found + (wanted - below) / n_rows[found]);
+  return 1.0 / (1.0 + exp(-score));
 }
