@@ -135,7 +135,7 @@ __global__ void predict_and_draw(int n, const uint64* buffers, const int64* slot
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   char* stream = stream_at(buffers, slots[i]);
-  const float* psi = features + int64(i) * N_FEATURES;
+  const float* psi = features + int64(i) * N_FEATURES + FIRST_FEATURE[S];
   double* h = h_members + (int64(i) * N_MEMBERS + FIRST_MEMBER[S]) * C;
   predict_members<S>(stream, psi, h);
   if (!learns) return;
