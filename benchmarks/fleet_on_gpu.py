@@ -21,6 +21,7 @@ from driftline.kernels.packing import SHAPE, START, STOP
 
 N_COLUMNS, CLASSES = 8, [0, 1]
 N_KEYS, N_WARM_UP, N_TIMED, N_STEPS = (10_000, 100_000, 1_000_000), 150, 64, 5
+CASES = [("linear", n) for n in N_KEYS] + [(features, n) for features in ("auto", "fourier") for n in N_KEYS[1:]]
 INTEGER_OPERATIONS, DOUBLE_OPERATIONS = 12, 20
 """Fewest operations of a draw, and of a filter for a row: those that the formulas name."""
 STEPS_PER_LABEL, ROWS_PER_STEP, LANES, SCHEDULERS = 3, 64, 32, 4
@@ -62,17 +63,17 @@ def milliseconds(cupy, call, n_calls):
     return cupy.cuda.get_elapsed_time(start, stop) / n_calls
 
 
-def new_fleet(n):
+def new_fleet(n, features="linear"):
     """Return a fleet on the GPU with n streams that nobody has named yet, and their slots."""
-    fleet = AMRCFleet(N_COLUMNS, CLASSES, features="linear", start="blank", device="cuda")
+    fleet = AMRCFleet(N_COLUMNS, CLASSES, features=features, start="blank", device="cuda")
     slots = np.array(fleet._streams.take(n))
     fleet._streams.put(slots, fleet._start.new_stream())
     return fleet, slots
 
 
-def measured(n):
-    """Return a line of the table: rows per second with the data there, from the host, and by `step`; and the fleet."""
-    fleet, slots = new_fleet(n)
+def measured(features, n):
+    """Return a line of the table, with millions of rows per second; and the milliseconds with the data there."""
+    fleet, slots = new_fleet(n, features)
     streams, cupy = fleet._streams, fleet._streams.kernels.cupy
     rows, results = Rows(cupy, n), blank_results(cupy, fleet, n)
     on_device = cupy.asarray(slots), cupy.arange(n, dtype=np.int32)
@@ -97,7 +98,13 @@ def measured(n):
         fleet.step(X, y, np.arange(n))
         by_step.append(1e3 * (time.perf_counter() - start))
     speeds = (n / (1e3 * ms) for ms in (there, median(from_host), median(by_step)))
-    return [f"{n:,}", f"{there:.2f}", *(f"{speed:.2f}" for speed in speeds)], there
+    return [
+        features,
+        f"{n:,}",
+        f"{fleet.n_bytes_per_key:,}",
+        f"{there:.2f}",
+        *(f"{speed:.2f}" for speed in speeds),
+    ], there
 
 
 def bytes_of_row(fleet):
@@ -134,7 +141,7 @@ def operations_of_row(fleet):
 
 
 def floors(n, there):
-    """Print the least times for n rows by bytes and by operations, beside the time that was measured."""
+    """Print the least times for n rows with linear features by bytes and by operations, beside the measured time."""
     fleet, _ = new_fleet(1)
     cupy = fleet._streams.kernels.cupy
     source, target = (cupy.ones(1 << 29, np.float64) for _ in range(2))
@@ -152,7 +159,7 @@ def floors(n, there):
 
 
 def largest_fleet():
-    """Print how many streams fit into the memory of the GPU, and the speed of a call with a row of each."""
+    """Print how many streams with linear features fit into the memory of the GPU, and the speed with a row of each."""
     fleet, _ = new_fleet(1)
     streams, cupy = fleet._streams, fleet._streams.kernels.cupy
     slots = np.zeros(0, np.int64)
@@ -175,14 +182,15 @@ def largest_fleet():
 
 def main():
     """Print the table, the least times and the largest fleet."""
-    table = Table(title="light models on a GPU, 8 columns, two classes, features='linear'")
-    for column in ("keys", "ms there", "there, million rows/s", "from host", "step"):
+    table = Table(title="light models on a GPU, 8 columns, two classes")
+    for column in ("features", "keys", "bytes", "ms there", "there, million rows/s", "from host", "step"):
         table.add_column(column, justify="right")
-    for n in N_KEYS:
-        line, there = measured(n)
+    times = {}
+    for case in CASES:
+        line, times[case] = measured(*case)
         table.add_row(*line)
     console.print(table)
-    floors(n, there)
+    floors(N_KEYS[-1], times["linear", N_KEYS[-1]])
     largest_fleet()
 
 
