@@ -38,6 +38,7 @@ from driftline.kernels.forest import LONG_CREDIT, RECENT_CREDIT, ForestStore, n_
 from driftline.kernels.member_state import Members, MemberWorkspace, RowStore
 from driftline.kernels.packing import SHAPE, START, STOP
 from driftline.kernels.trees import Trees
+from driftline.types import Indices
 
 FILES = (
     *("numbers", "columns", "filters", "draws", "space", "losses", "gradients", "members"),
@@ -113,7 +114,7 @@ def source_of(memory: StreamMemory, streams_per_buffer: int) -> str:
         constants.append(f"constexpr int N_DIRECTIONS = {len(memory.layout.directions)};")
         names += FOURIER_FILES
     if has_forest(memory.layout.places):
-        constants += _of_forest(memory)
+        constants += _of_forest(memory, memory.layout.places[:, START] - memory.n_head_bytes)
         names += FOREST_FILES
     folder = files("driftline.fleet") / "cuda"
     return "\n".join([*constants, *((folder / f"{name}.cu").read_text("utf-8") for name in names)])
@@ -231,10 +232,9 @@ def _of_spaces(memory: StreamMemory) -> list[str]:
     ]
 
 
-def _of_forest(memory: StreamMemory) -> list[str]:
+def _of_forest(memory: StreamMemory, starts: Indices) -> list[str]:
     """Return the sizes of the store of rows and of the trees, and where their arrays are."""
     shapes = memory.layout.places[:, SHAPE:]
-    places = memory.layout.places[:, START] - memory.n_head_bytes
     first, forests = Trees._fields.index, (RECENT_TREES, LONG_TREES)
     p = int(memory.layout.other_places[COUNT, SHAPE])
     n_tried = n_tried_columns(p)
@@ -251,9 +251,9 @@ def _of_forest(memory: StreamMemory) -> list[str]:
         _array("int", "MAX_NODES", most_nodes),
         _array("int", "MAX_LEAVES", [shapes[k + first("counts"), 1] for k in forests]),
         _array("double", "CREDIT", [memory.layout.pace * credit for credit in (RECENT_CREDIT, LONG_CREDIT)]),
-        *(f"constexpr int FOREST_{name}_AT = {places[k]};" for name, k in OF_FOREST.items()),
+        *(f"constexpr int FOREST_{name}_AT = {starts[k]};" for name, k in OF_FOREST.items()),
         *(
-            _array("int", f"TREE_{name.upper()}_AT", [places[forest + k] for forest in forests])
+            _array("int", f"TREE_{name.upper()}_AT", [starts[forest + k] for forest in forests])
             for k, name in enumerate(Trees._fields)
         ),
     ]
