@@ -1,11 +1,12 @@
 """Speed of fleets: rows of many keys in one call, beside a Python loop over separate models, and how it grows.
 
     python benchmarks/bench_fleet.py [--most 100000] [--write]
-    python benchmarks/bench_fleet.py --device cuda
+    python benchmarks/bench_fleet.py --device cuda [--write]
 
 All models are light, with 8 columns and two classes. In each round the loop and the fleet learn the same rows, one of
 each key, in turn; speeds are by the clock, because a fleet uses all cores, and each ratio is the median of the rounds.
-`--write` writes the tables to results/fleet.md. `--device cuda` measures fleets on a GPU instead.
+`--write` writes the tables to results/fleet.md. `--device cuda` measures fleets on a GPU instead, for
+results/fleet_gpu.md.
 """
 
 import argparse
@@ -132,11 +133,17 @@ def main():
     """Run the benchmark and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=10_000, help="keys of the largest fleet (default: 10000)")
-    parser.add_argument("--write", action="store_true", help="write results/fleet.md")
+    parser.add_argument("--write", action="store_true", help="write results/fleet.md, or fleet_gpu.md")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where models are (default: cpu)")
     arguments = parser.parse_args()
     if arguments.device == "cuda":
-        fleet_on_gpu.main()
+        explanation, lines, sentences = fleet_on_gpu.results()
+        text = shown("a row of each key in a call", fleet_on_gpu.COLUMNS, lines)
+        for sentence in sentences:
+            console.print(sentence)
+            text += ["", sentence]
+        if arguments.write:
+            write_results("fleet_gpu", explanation, text, ["cupy-cuda13x"])
         return
     columns = ("features", "KiB of a key", "loop", "asked", "fleet", "to the loop", "to asked")
     text = shown(f"{N_KEYS:,} keys, rows/s", columns, [compare(features) for features in ("linear", "auto")])

@@ -1,17 +1,12 @@
-"""Speed of a fleet on a GPU, beside the least time that its bytes and operations need; `bench_fleet.py --device cuda`.
-
-One row of each key in a call. *there*: slots, rows and labels are on the GPU, and the results stay there. *from host*:
-they come from arrays of the host, and the results go back. *step*: `AMRCFleet.step`, which looks up keys in Python.
-"""
+"""Speed of a fleet on a GPU, beside the least time that its bytes and operations need; `bench_fleet.py --device cuda`."""
 
 import time
 from statistics import median
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from driftline.fleet import AMRCFleet
+from driftline.fleet.cuda_kernels import cuda_arrays
 from driftline.fleet.device_streams import STREAMS_PER_BUFFER
 from driftline.guarantees.statement_arrays import blank_statements
 from driftline.kernels.ensemble import COLUMN_FILTERS, FILTERS, FIRST_SPACE, MEMBERS, N_SPACE_ARRAYS
@@ -21,10 +16,19 @@ from driftline.kernels.packing import SHAPE, START, STOP
 
 N_COLUMNS, CLASSES = 8, [0, 1]
 N_KEYS, N_WARM_UP, N_TIMED, N_STEPS = (10_000, 100_000, 1_000_000), 150, 64, 5
+CASES = [("linear", n) for n in N_KEYS] + [(features, n) for features in ("auto", "fourier") for n in N_KEYS[1:]]
 INTEGER_OPERATIONS, DOUBLE_OPERATIONS = 12, 20
 """Fewest operations of a draw, and of a filter for a row: those that the formulas name."""
 STEPS_PER_LABEL, ROWS_PER_STEP, LANES, SCHEDULERS = 3, 64, 32, 4
-console = Console(width=140)
+COLUMNS = ("features", "keys", "bytes of a key", "ms there", "there, million rows/s", "from host", "step")
+
+EXPLANATION = f"""# Fleets on a GPU
+
+Light models with {N_COLUMNS} columns and two classes on one {{gpu}}; each learns one row in a call, with all that is
+said of it, and has learned {N_WARM_UP} before. *there*: slots, rows and labels are on the GPU, and the results stay
+there; a mean of {N_TIMED} calls by the clock of the GPU. *from host*: rows come from arrays of the host, and the results
+go back. *step*: `AMRCFleet.step`, which looks up keys in Python. The last two are medians of {N_STEPS} calls.
+"""
 
 
 class Rows:
@@ -62,17 +66,17 @@ def milliseconds(cupy, call, n_calls):
     return cupy.cuda.get_elapsed_time(start, stop) / n_calls
 
 
-def new_fleet(n):
+def new_fleet(n, features="linear"):
     """Return a fleet on the GPU with n streams that nobody has named yet, and their slots."""
-    fleet = AMRCFleet(N_COLUMNS, CLASSES, features="linear", start="blank", device="cuda")
+    fleet = AMRCFleet(N_COLUMNS, CLASSES, features=features, start="blank", device="cuda")
     slots = np.array(fleet._streams.take(n))
     fleet._streams.put(slots, fleet._start.new_stream())
     return fleet, slots
 
 
-def measured(n):
-    """Return a line of the table: rows per second with the data there, from the host, and by `step`; and the fleet."""
-    fleet, slots = new_fleet(n)
+def measured(features, n):
+    """Return a line of the table: milliseconds with the data there, and millions of rows per second."""
+    fleet, slots = new_fleet(n, features)
     streams, cupy = fleet._streams, fleet._streams.kernels.cupy
     rows, results = Rows(cupy, n), blank_results(cupy, fleet, n)
     on_device = cupy.asarray(slots), cupy.arange(n, dtype=np.int32)
@@ -97,7 +101,7 @@ def measured(n):
         fleet.step(X, y, np.arange(n))
         by_step.append(1e3 * (time.perf_counter() - start))
     speeds = (n / (1e3 * ms) for ms in (there, median(from_host), median(by_step)))
-    return [f"{n:,}", f"{there:.2f}", *(f"{speed:.2f}" for speed in speeds)], there
+    return features, f"{n:,}", f"{fleet.n_bytes_per_key:,}", f"{there:.2f}", *(f"{speed:.2f}" for speed in speeds)
 
 
 def bytes_of_row(fleet):
@@ -134,7 +138,7 @@ def operations_of_row(fleet):
 
 
 def floors(n, there):
-    """Print the least times for n rows by bytes and by operations, beside the time that was measured."""
+    """Return the least times for n rows with linear features by bytes and by operations, beside the measured time."""
     fleet, _ = new_fleet(1)
     cupy = fleet._streams.kernels.cupy
     source, target = (cupy.ones(1 << 29, np.float64) for _ in range(2))
@@ -143,7 +147,7 @@ def floors(n, there):
     attributes = cupy.cuda.Device().attributes
     rate = attributes["MultiProcessorCount"] * SCHEDULERS * LANES * attributes["ClockRate"] * 1e3
     by_bytes, by_operations = bytes_of_row(fleet) * n / bandwidth * 1e3, operations_of_row(fleet) * n / rate * 1e3
-    console.print(
+    return (
         f"{n:,} rows: {bytes_of_row(fleet) / 1e3:.1f} kB of a row at the {bandwidth / 1e12:.2f} TB/s of a copy take "
         f"{by_bytes:.1f} ms; {operations_of_row(fleet) / 1e3:.0f} thousand operations of a row at a peak of "
         f"{rate / 1e12:.1f} · 10¹²/s take {by_operations:.1f} ms. Measured: {there:.1f} ms, "
@@ -152,7 +156,7 @@ def floors(n, there):
 
 
 def largest_fleet():
-    """Print how many streams fit into the memory of the GPU, and the speed of a call with a row of each."""
+    """Return how many streams with linear features fit into the memory of the GPU, and the speed with a row of each."""
     fleet, _ = new_fleet(1)
     streams, cupy = fleet._streams, fleet._streams.kernels.cupy
     slots = np.zeros(0, np.int64)
@@ -167,24 +171,16 @@ def largest_fleet():
     rows, results = Rows(cupy, len(slots)), blank_results(cupy, fleet, len(slots))
     on_device = cupy.asarray(slots), cupy.arange(len(slots), dtype=np.int32)
     ms = milliseconds(cupy, lambda: streams.kernels.advance(streams.places, *on_device, *rows.next(), results), 3)
-    console.print(
-        f"largest fleet: {len(slots):,} streams of {fleet.n_bytes_per_key} bytes, {streams.n_bytes / 1e9:.0f} GB; a "
+    return (
+        f"Largest fleet: {len(slots):,} streams, {streams.n_bytes / 1e9:.0f} GB; a "
         f"row of each takes {ms:.0f} ms ({len(slots) / ms / 1e3:.1f} million rows/s, first rows)"
     )
 
 
-def main():
-    """Print the table, the least times and the largest fleet."""
-    table = Table(title="light models on a GPU, 8 columns, two classes, features='linear'")
-    for column in ("keys", "ms there", "there, million rows/s", "from host", "step"):
-        table.add_column(column, justify="right")
-    for n in N_KEYS:
-        line, there = measured(n)
-        table.add_row(*line)
-    console.print(table)
-    floors(n, there)
-    largest_fleet()
-
-
-if __name__ == "__main__":
-    main()
+def results():
+    """Return the explanation, the lines of the table, and sentences on the least times and on the largest fleet."""
+    lines = [measured(*case) for case in CASES]
+    there = next(float(line[3]) for line, case in zip(lines, CASES, strict=True) if case == ("linear", N_KEYS[-1]))
+    cupy = cuda_arrays()
+    gpu = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    return EXPLANATION.format(gpu=gpu), lines, (floors(N_KEYS[-1], there), largest_fleet())

@@ -32,9 +32,7 @@ def gpu():
 
 def pair(n_columns, classes, **parameters):
     """Return two fleets with the same parameters, on the cores and on a GPU."""
-    return tuple(
-        AMRCFleet(n_columns, classes, features="linear", device=each, **parameters) for each in ("cpu", "cuda")
-    )
+    return tuple(AMRCFleet(n_columns, classes, device=each, **parameters) for each in ("cpu", "cuda"))
 
 
 def assert_same_but_for_rounding(said, expected):
@@ -50,16 +48,22 @@ def assert_same_models_but_for_rounding(fleet, other):
     for key in fleet.keys:
         state, expected = state_of(fleet.model(key)), state_of(other.model(key))
         for name, array in state.items():
-            np.testing.assert_allclose(array, expected[name], rtol=1e-6, atol=1e-9, err_msg=name)
+            if array.dtype.kind in "iu":
+                np.testing.assert_array_equal(array, expected[name], err_msg=name)
+            else:
+                np.testing.assert_allclose(array, expected[name], rtol=1e-6, atol=1e-9, err_msg=name)
 
 
 @pytest.mark.parametrize(
     ("n_columns", "n_classes", "parameters"),
     [
-        (3, 2, {"start": "blank"}),
-        (8, 3, {"start": "pooled"}),
-        (5, 2, {"start": "blank", "guarantees": EVERY_LEVEL, "order": 0}),
-        (20, 3, {"start": "pooled", "scaling": "none"}),
+        (3, 2, {"features": "linear", "start": "blank"}),
+        (5, 2, {"features": "linear", "start": "blank", "guarantees": EVERY_LEVEL, "order": 0}),
+        (20, 3, {"features": "linear", "start": "pooled", "scaling": "none"}),
+        (3, 2, {"features": "auto", "start": "blank"}),
+        (14, 3, {"features": "auto", "start": "pooled"}),
+        (8, 2, {"features": "fourier", "start": "blank"}),
+        (5, 3, {"features": "fourier", "start": "pooled", "n_components": 7}),
     ],
 )
 def test_a_fleet_on_a_gpu_gives_the_results_of_the_cores(gpu, n_columns, n_classes, parameters):
@@ -73,6 +77,20 @@ def test_a_fleet_on_a_gpu_gives_the_results_of_the_cores(gpu, n_columns, n_class
     new = [*keys[:-1].tolist(), "a new key"]
     assert_same_but_for_rounding(on_gpu.predict_with_guarantees(X, new), on_cores.predict_with_guarantees(X, new))
     assert_same_models_but_for_rounding(on_gpu, on_cores)
+
+
+def test_trees_on_a_gpu_are_replaced_when_the_stream_changes(gpu):
+    rng = np.random.default_rng(1)
+    on_cores, on_gpu = pair(3, CLASSES[:2], start="blank")
+    X, keys = rng.normal(size=(1500, 3)), np.arange(1500) % 3
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 2] = np.round(X[:, 2])
+    y = np.where((np.nan_to_num(X[:, 0]) > 0) ^ (np.arange(1500) > 800), *CLASSES[:2])
+    assert_same_but_for_rounding(on_gpu.step(X, y, keys), on_cores.step(X, y, keys))
+    assert_same_models_but_for_rounding(on_gpu, on_cores)
+    forests = [on_gpu.model(key)._learner.spaces[-1].forest for key in on_gpu.keys]
+    assert min(forest.n_cuts for forest in forests) > 0
+    assert min(forest.state()["recent/n_grown"] for forest in forests) > 2
 
 
 def test_the_bytes_of_a_key_go_from_the_cores_to_a_gpu_and_back(gpu, tmp_path):
@@ -106,7 +124,7 @@ def test_late_labels_on_a_gpu_are_learned_as_on_the_cores(gpu):
 
 
 def test_the_bytes_of_a_stream_on_a_gpu_are_a_copy_that_cannot_be_changed(gpu):
-    fleet = AMRCFleet(3, CLASSES, features="linear", device="cuda")
+    fleet = AMRCFleet(3, CLASSES, device="cuda")
     with pytest.raises(ValueError, match="read-only"):
         fleet._streams.stream(0)[0] = 1
 
@@ -126,7 +144,7 @@ def test_no_slot_is_twice_in_a_round_and_its_rows_stay_in_order(slots):
 def test_without_cupy_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(MissingExtraError, match=r"device='cuda' needs CuPy .*pip install 'driftline\[gpu\]'"):
-        AMRCFleet(3, CLASSES, features="linear", device="cuda")
+        AMRCFleet(3, CLASSES, device="cuda")
 
 
 @pytest.mark.parametrize("has_driver", [True, False])
@@ -139,13 +157,12 @@ def test_without_a_gpu_the_message_says_so(monkeypatch, has_driver):
     runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=OSError)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
     with pytest.raises(ConfigError, match=r"device='cuda' needs an NVIDIA GPU.*give device='cpu'"):
-        AMRCFleet(3, CLASSES, features="linear", device="cuda")
+        AMRCFleet(3, CLASSES, device="cuda")
 
 
-@pytest.mark.parametrize("features", ["auto", "fourier"])
-def test_features_that_the_kernels_lack_are_refused(features):
-    with pytest.raises(ConfigError, match="linear features only; give features='linear' or device='cpu'"):
-        AMRCFleet(3, CLASSES, features=features, device="cuda")
+def test_trees_of_more_columns_than_a_warp_compares_are_refused():
+    with pytest.raises(ConfigError, match="at most 32 columns at each node, and those of 300 columns try 34; give"):
+        AMRCFleet(300, CLASSES, device="cuda")
 
 
 def test_other_devices_are_refused():

@@ -11,6 +11,8 @@ ROWS_PER_LAUNCH = 1 << 20
 THREADS = 128
 """Largest number of threads of a block, unless one stream needs more."""
 MAX_THREADS = 1024
+GROWING_BLOCKS = 5
+"""Blocks for each multiprocessor that grow trees, while other kernels run."""
 WARP = 32
 LIMIT_THREADS, LIMIT_LANES = 32, 4
 """Threads of a block that updates limits, and of each stream."""
@@ -27,6 +29,12 @@ class FleetShape(NamedTuple):
     n_classes: int
     ages: Any
     """(members of all spaces, quantiles): what the draws of each member are taken from."""
+    directions: Any
+    """(directions, columns): of the Fourier features; there may be none."""
+    n_trees: int
+    """Number of trees of both forests together; 0 if there are none."""
+    row_features: int
+    """Number of features of a row: linear ones, those of Fourier, and those that the trees give."""
     store_rows: list[int]
     """Stored rows of each space."""
     n_features: list[int]
@@ -75,23 +83,44 @@ class CudaKernels:
             module.get_function,
             ("prepare_columns", "track_columns", "state_rows", "set_thresholds", "calibrate_bounds"),
         )
-        self._ages = cupy.asarray(shape.ages)
-        self._warps = [self._warps_of(s) for s in spaces]
+        self._ages, self._directions = cupy.asarray(shape.ages), cupy.asarray(shape.directions)
+        if len(shape.directions):
+            self._fourier = module.get_function("set_fourier_features")
+        of_warps = self._numbers_of(self._size, len(spaces))
+        self._warps = [
+            self._warps_of(learn, of_warp, "members", "learn")
+            for learn, of_warp in zip(self._learn, of_warps, strict=True)
+        ]
+        if shape.n_trees:
+            self._prepare_forests(module)
         self._memory: dict[str, Any] = {}
 
-    def _warps_of(self, space: int) -> tuple[int, int]:
-        """Return the number of warps of a block that learns in a space, and the bytes of its memory."""
-        n_bytes = self.cupy.zeros(len(self._size), np.int64)
-        self._size[space]((1,), (1,), (n_bytes,))
-        of_warp = int(n_bytes[space])
+    def _prepare_forests(self, module: Any) -> None:
+        """Set what is needed to launch the kernels of the trees."""
+        self._walk, self._grow, sizes = map(module.get_function, ("walk_trees", "grow_trees", "set_forest_bytes"))
+        of_warp, self._walk_bytes = self._numbers_of([sizes], 2)
+        self._walk.max_dynamic_shared_size_bytes = THREADS // self._shape.n_trees * self._walk_bytes
+        self._growing = self._warps_of(self._grow, of_warp, "trees", "grow")
+        self._growing_stream = self.cupy.cuda.Stream(non_blocking=True)
+        self._n_multiprocessors = self.cupy.cuda.Device().attributes["MultiProcessorCount"]
+
+    def _numbers_of(self, kernels: list[Any], n: int) -> list[int]:
+        """Return the n numbers that some kernels set."""
+        numbers = self.cupy.zeros(n, np.int64)
+        for kernel in kernels:
+            kernel((1,), (1,), (numbers,))
+        return list(numbers.tolist())
+
+    def _warps_of(self, kernel: Any, of_warp: int, parts: str, verb: str) -> tuple[int, int]:
+        """Return the number of warps of a block of a kernel and the bytes of the block, with so many of each warp."""
         most = self.cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         if of_warp > most:
             raise ConfigError(
-                f"the members of a model need {of_warp} bytes while they learn, and a block of this GPU has {most}; "
+                f"the {parts} of a model need {of_warp} bytes while they {verb}, and a block of this GPU has {most}; "
                 "give fewer columns or classes, or device='cpu'"
             )
         n_warps = max(1, min(THREADS // WARP, most // of_warp))
-        self._learn[space].max_dynamic_shared_size_bytes = n_warps * of_warp
+        kernel.max_dynamic_shared_size_bytes = n_warps * of_warp
         return n_warps, n_warps * of_warp
 
     def _scratch(self, n: int) -> dict[str, Any]:
@@ -101,7 +130,8 @@ class CudaKernels:
             self._memory = {}  # the old memory is free before more is taken
             n_members = sum(shape.n_members)
             self._memory = {
-                "features": cupy.empty((n, max(shape.n_features)), np.float32),
+                "features": cupy.empty((n, shape.row_features), np.float32),
+                "due": cupy.empty(n + 1, np.int32),
                 "members": cupy.empty((n, n_members, shape.n_classes), np.float64),
                 "cuts": cupy.empty((n, n_members), np.uint8),
                 "drawn": [
@@ -139,6 +169,10 @@ class CudaKernels:
         features, members, cuts = (scratch[name] for name in ("features", "members", "cuts"))
         by_row = (-(-n // THREADS),), (THREADS,)
         _launch(self._prepare, n, shape.n_columns, (*common, X, features, learns))
+        if len(self._directions):
+            _launch(self._fourier, n, len(self._directions), (np.int32(n), self._directions, features))
+        if shape.n_trees:
+            self._advance_forests(common, X, labels, features, scratch["due"], learns)
         if learns:
             _launch(self._track, n, shape.n_columns, (*common, X, labels))
         for s, drawn in enumerate(scratch["drawn"]):
@@ -155,11 +189,30 @@ class CudaKernels:
         if learns:
             self._set_thresholds(grid, block, (*common, labels, predicted))
         self._calibrate(grid, block, (*common, labels, h, bounds, learns))
+        if learns and shape.n_trees:
+            self.cupy.cuda.get_current_stream().wait_event(self._growing_stream.record())
+
+    def _advance_forests(self, common: Any, X: Any, labels: Any, features: Any, due: Any, learns: bool) -> None:
+        """Set the features that the trees give rows, and let the trees learn the rows if there are labels."""
+        n, buffers, slots, _ = common
+        n_due, due = due[:1], due[1:]
+        n_due.fill(0)
+        arguments = (*common, X, labels, features, n_due, due, learns)
+        _launch(self._walk, int(n), self._shape.n_trees, arguments, self._walk_bytes)
+        if learns:
+            n_warps, n_bytes = self._growing
+            n_blocks = min(-(-int(n) // n_warps), GROWING_BLOCKS * self._n_multiprocessors)
+            self._growing_stream.wait_event(self.cupy.cuda.get_current_stream().record())
+            with self._growing_stream:
+                self._grow((n_blocks,), (n_warps * WARP,), (buffers, slots, n_due, due), shared_mem=n_bytes)
 
 
-def _launch(kernel: Any, n: int, n_parts: int, arguments: tuple[Any, ...]) -> None:
-    """Launch a kernel with a thread for each part of each of n rows; the threads of a row are in one block."""
+def _launch(kernel: Any, n: int, n_parts: int, arguments: tuple[Any, ...], n_bytes: int = 0) -> None:
+    """Launch a kernel with a thread for each part of each of n rows; the threads of a row are in one block.
+
+    `n_bytes` is how much shared memory each row has.
+    """
     if n_parts > MAX_THREADS:
         raise ConfigError(f"a fleet on a GPU has at most {MAX_THREADS - 1} columns; give device='cpu'")
     per_block = max(1, THREADS // n_parts)
-    kernel((-(-n // per_block),), (per_block * n_parts,), arguments)
+    kernel((-(-n // per_block),), (per_block * n_parts,), arguments, shared_mem=per_block * n_bytes)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import ConfigError
+from driftline.fleet.cuda_kernels import WARP
 from driftline.fleet.device_layout import GAP, DeviceLayout
 from driftline.fleet.layout import StreamMemory
 from driftline.kernels import alarm, error_interval
@@ -20,18 +21,24 @@ from driftline.kernels.ensemble import (
     FILTERS,
     FIRST_SPACE,
     FOREST,
+    LONG_TREES,
     MEMBERS,
     N_SPACE_ARRAYS,
+    RECENT_TREES,
     SCHEME_WEIGHTS,
     SUMS,
     TARGETS,
     WEIGHTS,
     WORKSPACE,
+    has_forest,
+    n_forest_features,
 )
 from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.fleet import COUNT, EARLY, IS_BINARY, MEAN, MISSING, RECENT, RECENT_FIGURES, SQUARES, STATEMENTS
+from driftline.kernels.forest import LONG_CREDIT, RECENT_CREDIT, ForestStore, n_tried_columns
 from driftline.kernels.member_state import Members, MemberWorkspace, RowStore
 from driftline.kernels.packing import SHAPE, START, STOP
+from driftline.kernels.trees import Trees
 from driftline.types import Indices
 
 FILES = (
@@ -39,6 +46,8 @@ FILES = (
     *("confidence", "thresholds", "statements", "bounds", "rows", "limits"),
 )
 """In this order each uses what those before it define."""
+FOREST_FILES, FOURIER_FILES = ("trees", "forest"), ("fourier",)
+"""They follow if the streams have trees or Fourier features."""
 BANK = ("level", "n_rows", "age", "mean_gap", "mean_inverse_squared_gap")
 """Arrays of a filter bank in the order in which the kernels expect their places."""
 OTHERS = {
@@ -88,14 +97,8 @@ OF_SPACE = {
     "N_CUTS_AT": MEMBERS + Members._fields.index("n_cuts"),
     "CENTRES_AT": WORKSPACE + MemberWorkspace._fields.index("centres"),
 }
+OF_FOREST = {"ORIGIN": FOREST, **{name.upper(): FOREST + 1 + k for k, name in enumerate(ForestStore._fields)}}
 """For each constant of the kernels, the number of the array whose first byte it is."""
-
-
-def check_supported(memory: StreamMemory) -> None:
-    """Raise ConfigError if the streams have parts that the kernels for GPUs lack."""
-    places = memory.layout.places
-    if places[FOREST, STOP] > places[FOREST, START] or memory.layout.n_directions.any():
-        raise ConfigError("a fleet on a GPU has linear features only; give features='linear' or device='cpu'")
 
 
 def first_spaces(memory: StreamMemory) -> range:
@@ -105,10 +108,35 @@ def first_spaces(memory: StreamMemory) -> range:
 
 def source_of(memory: StreamMemory, device: DeviceLayout, streams_per_buffer: int) -> str:
     """Return the source of the kernels for the streams of a fleet."""
-    sizes, of_spaces = _sizes(memory, device.n_bytes, streams_per_buffer), _of_spaces(memory, device.starts)
-    constants = "\n".join([*sizes, *_of_stream(memory, device), *of_spaces])
+    constants = [*_sizes(memory, device.n_bytes, streams_per_buffer), *_of_stream(memory, device)]
+    constants += _of_spaces(memory, device.starts)
+    names = list(FILES)
+    if memory.layout.n_directions.any():
+        constants.append(f"constexpr int N_DIRECTIONS = {len(memory.layout.directions)};")
+        names += FOURIER_FILES
+    if has_forest(memory.layout.places):
+        constants += _of_forest(memory, device.starts)
+        names += FOREST_FILES
     folder = files("driftline.fleet") / "cuda"
-    return "\n".join([constants, *((folder / f"{name}.cu").read_text("utf-8") for name in FILES)])
+    return "\n".join([*constants, *((folder / f"{name}.cu").read_text("utf-8") for name in names)])
+
+
+def n_trees(memory: StreamMemory) -> int:
+    """Return the number of trees of both forests together; 0 if there are none."""
+    places = memory.layout.places
+    return int(places[RECENT_TREES, SHAPE] + places[LONG_TREES, SHAPE])
+
+
+def features_before_forest(memory: StreamMemory) -> int:
+    """Return the number of features of a row before those that the trees give: linear ones, then those of Fourier."""
+    p, n_directions = memory.layout.other_places[COUNT, SHAPE], memory.layout.n_directions
+    return int(1 + p + 2 * n_directions.max())
+
+
+def n_features(memory: StreamMemory) -> int:
+    """Return the number of features of a row, of all spaces."""
+    layout = memory.layout
+    return features_before_forest(memory) + n_forest_features(layout.places, int(layout.sizes[4]))
 
 
 def ages_of(memory: StreamMemory) -> "np.ndarray[Any, np.dtype[np.uint16]]":
@@ -129,7 +157,6 @@ def _sizes(memory: StreamMemory, n_bytes: int, streams_per_buffer: int) -> list[
     layout = memory.layout
     n_errors, n_groups, n_sets, n_set_groups, c = layout.sizes.tolist()
     spaces = first_spaces(memory)
-    n_features = layout.places[spaces[0], SHAPE + 1]
     part = layout.places[spaces[0] + MEMBERS + 4, SHAPE + 1] // ROWS_PER_STEP
     whole = {
         "C": c,
@@ -138,7 +165,7 @@ def _sizes(memory: StreamMemory, n_bytes: int, streams_per_buffer: int) -> list[
         "N_GROUPS": n_groups,
         "N_SETS": n_sets,
         "N_SET_GROUPS": n_set_groups,
-        "N_FEATURES": n_features,
+        "N_FEATURES": n_features(memory),
         "N_MEMBERS": layout.places[WEIGHTS, SHAPE],
         "N_COLUMN_FILTERS": layout.places[COLUMN_FILTERS + 1, SHAPE + 1],
         "N_BLOCK_SIZES": layout.places[COUNTS + 4, SHAPE],
@@ -181,12 +208,14 @@ def _of_spaces(memory: StreamMemory, starts: Indices) -> list[str]:
     spaces = first_spaces(memory)
     n_members = [int(shapes[first + MEMBERS, 0]) for first in spaces]
     n_filters = [int(shapes[first + FILTERS, 1]) for first in spaces]
+    has_trees = has_forest(memory.layout.places)
     compensated = next(first for first, n in zip(spaces, n_filters, strict=True) if n)
 
     is_uniform = _of_members(memory, "age_quantiles", np.float64)[:, 0] < 0.0
     return [
         _array("int", "SPACE_ROWS", [shapes[first, 0] for first in spaces]),
         _array("int", "SPACE_FEATURES", [shapes[first, 1] for first in spaces]),
+        _array("int", "FIRST_FEATURE", [0] * (len(spaces) - has_trees) + [features_before_forest(memory)] * has_trees),
         _array("int", "SPACE_MEMBERS", n_members),
         _array("int", "SPACE_FILTERS", n_filters),
         _array("int", "FIRST_MEMBER", np.cumsum([0, *n_members[:-1]])),
@@ -200,6 +229,33 @@ def _of_spaces(memory: StreamMemory, starts: Indices) -> list[str]:
         _matrix("double", "SPACE_GAINS", memory.shared_array(compensated + FILTERS, np.float64)),
         _matrix("int", "SPACE_BANK_AT", [starts[_bank_arrays(first + FILTERS)] for first in spaces]),
         *(_array("int", name, [starts[first + k] for first in spaces]) for name, k in OF_SPACE.items()),
+    ]
+
+
+def _of_forest(memory: StreamMemory, starts: Indices) -> list[str]:
+    """Return the sizes of the store of rows and of the trees, and where their arrays are."""
+    shapes = memory.layout.places[:, SHAPE:]
+    first, forests = Trees._fields.index, (RECENT_TREES, LONG_TREES)
+    p = int(memory.layout.other_places[COUNT, SHAPE])
+    n_tried = n_tried_columns(p)
+    if n_tried > WARP:
+        raise ConfigError(
+            f"trees on a GPU try at most {WARP} columns at each node, and those of {p} columns try {n_tried}; "
+            "give features='linear' or device='cpu'"
+        )
+    most_nodes = [shapes[k + first("column"), 1] for k in forests]
+    return [
+        f"constexpr int N_STORED = {shapes[FOREST + 1, 0]}, N_TRIED = {n_tried}, LARGEST_TREE = {max(most_nodes)};",
+        f"constexpr int FOREST_FEATURE = {features_before_forest(memory)};",
+        _array("int", "N_TREES", [shapes[k, 0] for k in forests]),
+        _array("int", "MAX_NODES", most_nodes),
+        _array("int", "MAX_LEAVES", [shapes[k + first("counts"), 1] for k in forests]),
+        _array("double", "CREDIT", [memory.layout.pace * credit for credit in (RECENT_CREDIT, LONG_CREDIT)]),
+        *(f"constexpr int FOREST_{name}_AT = {starts[k]};" for name, k in OF_FOREST.items()),
+        *(
+            _array("int", f"TREE_{name.upper()}_AT", [starts[forest + k] for forest in forests])
+            for k, name in enumerate(Trees._fields)
+        ),
     ]
 
 

@@ -6,12 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftline.fleet.layout import Bytes, StreamMemory
-from driftline.kernels.ensemble import COLUMN_FILTERS, FILTERS, FIRST_SPACE, MEMBERS, N_SPACE_ARRAYS, WORKSPACE
+from driftline.kernels.ensemble import (
+    COLUMN_FILTERS,
+    FILTERS,
+    FIRST_SPACE,
+    LONG_TREES,
+    MEMBERS,
+    N_SPACE_ARRAYS,
+    RECENT_TREES,
+    WORKSPACE,
+)
 from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.fleet import STATEMENTS
 from driftline.kernels.member_state import Members, MemberWorkspace
 from driftline.kernels.packing import SHAPE, START, STOP
 from driftline.kernels.statements import unpacked
+from driftline.kernels.trees import Trees
 from driftline.types import Indices
 
 WORD = 4
@@ -36,6 +46,7 @@ class DeviceLayout:
       then variance and largest value.
     - Stored rows are divided: four features of all rows, then the next four, at last what remains, and the label.
     - Other vectors of features have a multiple of four numbers.
+    - Of each node of a tree, column, threshold and child are side by side.
 
     Parameters
     ----------
@@ -58,6 +69,8 @@ class DeviceLayout:
         is_own = np.append(layout.is_own, np.ones(len(layout.other_places), np.bool_))
         arrays = {int(k): self._words_of(places[k]) for k in np.flatnonzero(is_own)}
         _divide_statements(arrays, n_arrays + STATEMENTS, layout.sizes)
+        for first in (RECENT_TREES, LONG_TREES):
+            _join_nodes(arrays, first)
         _join_bank(arrays, COLUMN_FILTERS + 1)
         single = []
         for first in range(FIRST_SPACE, n_arrays, N_SPACE_ARRAYS):
@@ -125,6 +138,13 @@ def _join_bank(arrays: dict[int, Words], first: int) -> None:
     of_filters = [np.moveaxis(array, 0, 1) for array in (level, rate, log_weight, weight)]
     joined = np.concatenate([*of_filters, variance[:, None], largest[:, None]], axis=1)
     arrays[first + FilterBank._fields.index("level")] = joined.ravel()
+
+
+def _join_nodes(arrays: dict[int, Words], first: int) -> None:
+    """Join the arrays of the nodes of trees, node by node, at the place of their columns."""
+    names = ("column", "threshold", "child")
+    parts = [arrays.pop(first + Trees._fields.index(name)) for name in names]
+    arrays[first + Trees._fields.index("column")] = np.concatenate(parts, axis=-1).ravel()
 
 
 def _arrange_space(arrays: dict[int, Words], first: int) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from driftline.fleet.cuda_kernels import CudaKernels, FleetShape
-from driftline.fleet.cuda_source import ages_of, check_supported, first_spaces, source_of
+from driftline.fleet.cuda_source import ages_of, first_spaces, n_features, n_trees, source_of
 from driftline.fleet.device_layout import DeviceLayout
 from driftline.fleet.layout import Bytes, StreamMemory
 from driftline.fleet.streams import Streams
@@ -20,8 +20,7 @@ STREAMS_PER_BUFFER = 1024
 
 
 def shape_of(memory: StreamMemory, device: DeviceLayout) -> FleetShape:
-    """Return what kernels need to know of the streams of a fleet; raise ConfigError if they cannot be on a GPU."""
-    check_supported(memory)
+    """Return what kernels need to know of the streams of a fleet."""
     shapes, spaces = memory.layout.places[:, SHAPE:], first_spaces(memory)
     return FleetShape(
         source=source_of(memory, device, STREAMS_PER_BUFFER),
@@ -29,6 +28,9 @@ def shape_of(memory: StreamMemory, device: DeviceLayout) -> FleetShape:
         n_columns=int(memory.layout.other_places[COUNT, SHAPE]),
         n_classes=int(memory.layout.sizes[4]),
         ages=ages_of(memory),
+        directions=memory.layout.directions,
+        n_trees=n_trees(memory),
+        row_features=n_features(memory),
         store_rows=[int(shapes[first, 0]) for first in spaces],
         n_features=[int(shapes[first, 1]) for first in spaces],
         n_members=[int(shapes[first + MEMBERS, 0]) for first in spaces],

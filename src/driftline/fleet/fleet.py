@@ -90,8 +90,8 @@ class AMRCFleet:
         Number of threads; by default as many as there are cores.
     device : {"cpu", "cuda"}, default="cpu"
         Where the models are, and learn and predict. "cuda" is an NVIDIA GPU, for tens of thousands of keys and more
-        with one row or few in each call; it needs ``features="linear"`` and the extra ``driftline[gpu]``. Its results
-        are those of the cores up to rounding errors.
+        with one row or few in each call; it needs the extra ``driftline[gpu]``. Its results are those of the cores up
+        to rounding errors.
 
     Attributes
     ----------

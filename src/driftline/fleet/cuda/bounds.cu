@@ -130,8 +130,8 @@ __device__ void test_row(char* stream, bool is_wrong) {
   }
 }
 
-// The bound at the next step, or that of the rate of mistakes, from the sum of the last expected mistakes and its largest
-// stretch; see calibration.next_bounds. Both take the same instructions, so that two lanes compute them at once.
+// The bound at the next step, or that of the rate of mistakes, from the sum of the last expected mistakes and its
+// largest stretch; see calibration.next_bounds. Both take the same instructions, so that two lanes compute them at once.
 __device__ __forceinline__ double next_bound(const double* figures, double losses, double stretch, bool is_rate) {
   if (figures[STEPS] == 0.0) return GUESSING;
   const double gain = larger(MEAN_GAIN, 2.0 / (figures[STEPS] + 2.0)), multiplier = is_rate ? 1.0 : TARGETS[1];

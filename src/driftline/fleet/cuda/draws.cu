@@ -89,7 +89,8 @@ __device__ __forceinline__ int remainder_of(int age, int n, float inverse) {
 constexpr int DRAW_THREADS = 128;
 
 // What a block keeps in shared memory: the ages that each member draws, then those folded back to its reach, and for
-// each warp the positions that a member of 32 streams draws for a step. Reads of global memory would wait for those before them.
+// each warp the positions that a member of 32 streams draws for a step. Reads of global memory would wait for those
+// before them.
 template <int S>
 struct DrawSpace {
   typedef typename Position<S>::type P;
@@ -106,7 +107,7 @@ struct DrawSpace {
     }
     __syncthreads();
   }
-  // Writes the positions that the streams of a warp have drawn for a step of member m; `first` is the first stream, of n.
+  // Writes the positions that the streams of a warp have drawn for a step of member m; `first` is the first one, of n.
   __device__ __forceinline__ void write(P* positions, int first, int n, int m, int step) const {
     const int lane = threadIdx.x % WARP;
     __syncwarp();
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
   if (learns) space.load_ages(ages);
   const int i = blockIdx.x * DRAW_THREADS + threadIdx.x, item = i < n ? i : 0;
   char* stream = stream_at(buffers, slots[item]);
-  const float* psi = features + int64(item) * N_FEATURES;
+  const float* psi = features + int64(item) * N_FEATURES + FIRST_FEATURE[S];
   double* h = h_members + (int64(item) * N_MEMBERS + FIRST_MEMBER[S]) * C;
   if (i < n) predict_members<S>(stream, psi, h);
   if (!learns) return;

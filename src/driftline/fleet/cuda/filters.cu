@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(FILTER_THREADS<SPACE_FEATURES[S]>)
   const int item = is_used ? i : 0, y = int(labels[rows[item]]);
   char* stream = stream_at(buffers, slots[item]);
   const int place = int(array_at<int64>(stream, N_SEEN_AT[S])[0] % N);
-  const float x = features[int64(item) * N_FEATURES + j];
+  const float x = features[int64(item) * N_FEATURES + FIRST_FEATURE[S] + j];
   float* stored = array_at<float>(stream, ROWS_AT[S]) + Rows<S>::at(place, j);
   if (is_used && j == 0) array_at<int>(stream, ROWS_AT[S])[Rows<S>::label_at(place)] = y;
   if constexpr (SPACE_FILTERS[S] == 0) {

@@ -1,7 +1,7 @@
 // The gradients of the members of a space: sums over the rows that have one, in the order of the cores.
 
-// Where the features of a lane's entries are in the memory of rows: entry q of the row at a place is at first[q] + place
-// * width[q]. Two entries of a lane are side by side if no more are needed.
+// Where the features of a lane's entries are in the memory of rows: entry q of a row is at first[q] plus width[q] times
+// its place. Two entries of a lane are side by side if no more are needed.
 template <int S>
 struct Features {
   typedef Space<S> Sp;

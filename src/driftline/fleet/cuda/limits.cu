@@ -121,8 +121,8 @@ __device__ __forceinline__ double largest_stretch(const double* stretches) {
 // The value that another lane of the team has.
 __device__ __forceinline__ double from_lane(double x, int lane) { return __shfl_sync(ALL_LANES, x, lane, TEAM); }
 
-// Sets the calibrated bound of each row to what it was before the row; if `learns`, updates the calibration and the sums
-// by its expected mistake. All lanes of a team compute the same, but for sums, which each computes of another row.
+// Sets the calibrated bound of each row to what it was before the row; if `learns`, updates the calibration and the
+// sums by its expected mistake. All lanes of a team compute the same, but for sums, which each computes of another row.
 extern "C" __global__ void __launch_bounds__(LIMIT_THREADS)
     calibrate_bounds(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
                      const double* mixture, double* bounds, bool learns) {

@@ -36,10 +36,11 @@ __device__ __forceinline__ void add_sums(Sums& own, const Sums& sums, bool is_ow
   }
 }
 
-// Sets the factors of the row of this lane in the gradients of member m; adds its losses and its support value.
+// Sets the factors of the row of this lane in the gradients of member m, and of more than two classes the losses of all
+// rules but the first; adds its losses and its support value. Returns whether it has a gradient.
 template <int S>
 __device__ __forceinline__ bool evaluate_row(const Space<S>& space, int m, const Row<S>& row, bool measures_all,
-                                             bool measures_supports, Sums& sums, Drawn& drawn) {
+                                             bool measures_supports, Sums& sums, Drawn& drawn, double* scaled) {
   constexpr int D = SPACE_FEATURES[S];
   const int label = row.label;
   const float* scores_of_centres = space.centre_scores + m * C * C;
@@ -78,12 +79,23 @@ __device__ __forceinline__ bool evaluate_row(const Space<S>& space, int m, const
     sums.supports[1] += double(phi * phi);  // in single precision, as on the cores
     if (measures_all) {
       for (int k = 1; k < N_RULES; ++k)
-        sums.losses[k] += STEPS_PER_LABEL * scaled_loss(scores, order, label, 1.0 / (1 << k));
+        scaled[k] = STEPS_PER_LABEL * scaled_loss(scores, order, label, 1.0 / (1 << k));
     }
     const float share = SHARE / float(size);
     for (int y = 0; y < C; ++y) drawn.factors[y] = y == label ? -SHARE : 0.0f;
     for (int k = 0; k < size; ++k) drawn.factors[order[k]] = order[k] == label ? share - SHARE : share;
     return !(size == 1 && order[0] == label);
+  }
+}
+
+// Sets the losses of all rules but the first to their sums over all rows, in the order of the cores: if all rows have
+// the loss of guessing, as at the start, rounding decides whether a rule is better than guessing.
+__device__ __forceinline__ void add_scaled(const double (*scaled)[N_RULES], Sums& sums) {
+  for (int k = 1; k < N_RULES; ++k) {
+    double total = 0.0;
+    for (int b = 0; b < ROWS_PER_STEP; ++b)
+      total += __shfl_sync(ALL_LANES, b < WARP ? scaled[0][k] : scaled[1][k], b % WARP);
+    sums.losses[k] = threadIdx.x % WARP == 0 ? total : 0.0;
   }
 }
 
@@ -95,13 +107,16 @@ __device__ __forceinline__ int list_rows(Space<S>& space, int m, int step, bool 
   Drawn drawn[2];
   bool has_gradient[2];
   int labels[2];
+  double scaled[2][N_RULES];
 #pragma unroll
   for (int part = 0; part < 2; ++part) {
     drawn[part].place = space.positions[m][step][lane + WARP * part];
     const Row<S> row(space.rows, drawn[part].place);
     labels[part] = row.label;
-    has_gradient[part] = evaluate_row<S>(space, m, row, measures_all, measures_supports, sums, drawn[part]);
+    has_gradient[part] =
+        evaluate_row<S>(space, m, row, measures_all, measures_supports, sums, drawn[part], scaled[part]);
   }
+  if (C > 2 && measures_all) add_scaled(scaled, sums);
   const unsigned first = __ballot_sync(ALL_LANES, has_gradient[0]), second = __ballot_sync(ALL_LANES, has_gradient[1]);
   const unsigned before = (1u << lane) - 1u;
   const int n_first = __popc(first), n = n_first + __popc(second);
