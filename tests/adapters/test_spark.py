@@ -174,6 +174,32 @@ def test_labels_come_later_rows_expire_and_idle_keys_are_forgotten(spark, tmp_pa
     pd.testing.assert_frame_equal(*(each[each["event"] != "expired"].reset_index(drop=True) for each in in_time))
 
 
+def test_labels_that_are_read_before_their_rows_wait_for_them_also_when_the_query_starts_again(spark, tmp_path):
+    table = table_of(200, 10)
+    table.loc[100:, "at"] += pd.Timedelta("1h")
+    labels = table.assign(at=table["at"] + pd.Timedelta("20s"), **dict.fromkeys(FEATURES, np.nan))
+    labels.loc[150:, "at"] -= pd.Timedelta("30s")  # before the time of their rows
+    rows = table.assign(state=pd.Series(pd.NA, range(200), "string"))
+    write_files([rows[:100]], tmp_path / "rows")
+    write_files([labels], tmp_path / "labels")
+
+    def learned_from(rows, labels):
+        given = labels.select("sensor", "at", "nr", "state")
+        return predict_then_learn(rows, labels=given, id="nr", **COLUMNS, model=LINEAR)
+
+    def run_again():
+        return run(learned_from(*(stream_of(spark, tmp_path / name) for name in ("rows", "labels"))), tmp_path)[0]
+
+    before = run_again()
+    assert before["event"].value_counts().to_dict() == {"observed": 100, "labelled": 100, "held": 100}
+    write_files([rows[100:]], tmp_path / "rows", first=1)
+    after = run_again()
+    static = as_pandas(learned_from(*(spark.read.parquet(str(tmp_path / name)) for name in ("rows", "labels"))))
+    assert static["event"].value_counts().to_dict() == {"observed": 200, "labelled": 200, "held": 50}
+    without = [each[each["event"] != "held"].sort_values(["at", "nr"]) for each in (static, after)]
+    pd.testing.assert_frame_equal(*(each.reset_index(drop=True) for each in without))
+
+
 def test_the_state_of_a_key_is_as_large_as_documented(spark, tmp_path):
     table = table_of(1_000, 50)
     write_files([table], tmp_path / "in")
@@ -209,6 +235,7 @@ def test_what_cannot_run_is_refused_before_it_starts(spark, tmp_path):
         ({"time_to_live": 3600}, "time_to_live must be a positive timedelta"),
         ({"model": AMRC()}, "memory='light'"),
         ({"id": "sensor"}, "two columns 'sensor'"),
+        ({"id": "nr", "labels": rows.drop("nr")}, r"column 'nr' of labels must be bigint, as in df; there are \['s"),
     ):
         with pytest.raises(ConfigError, match=message):
             predict_then_learn(rows, **COLUMNS | changes)
