@@ -68,9 +68,9 @@ def as_pandas(rows):
     return rows.toPandas().sort_values(["at", "nr"] if "nr" in rows.columns else "at").reset_index(drop=True)
 
 
-def assert_results_of_fleet(result, table):
+def assert_results_of_fleet(result, table, model=LINEAR):
     """Assert that a result has what a fleet in this process says of the same rows."""
-    fleet = fleet_like(LINEAR, 3, CLASSES)
+    fleet = fleet_like(model, 3, CLASSES)
     said = fleet.step(table[FEATURES], table["state"], table["sensor"])
     assert result["sensor"].tolist() == table["sensor"].tolist()
     assert result["prediction"].tolist() == said.labels.tolist()
@@ -198,6 +198,20 @@ def test_labels_that_are_read_before_their_rows_wait_for_them_also_when_the_quer
     assert static["event"].value_counts().to_dict() == {"observed": 200, "labelled": 200, "held": 50}
     without = [each[each["event"] != "held"].sort_values(["at", "nr"]) for each in (static, after)]
     pd.testing.assert_frame_equal(*(each.reset_index(drop=True) for each in without))
+
+
+def test_a_query_that_starts_again_with_a_model_that_knows_more_gives_it_to_new_keys_only(spark, tmp_path):
+    table = table_of(600, 20)
+    table.loc[:299, "sensor"] %= 10
+    common = AMRC(memory="light", features="linear").partial_fit(table[FEATURES], table["state"], CLASSES)
+    write_files([table[:300]], tmp_path / "in")
+    run(predict_then_learn(stream_of(spark, tmp_path / "in"), **COLUMNS, model=LINEAR), tmp_path)
+    write_files([table[300:]], tmp_path / "in", first=1)
+    result, _ = run(predict_then_learn(stream_of(spark, tmp_path / "in"), **COLUMNS, model=common), tmp_path)
+    old = set(table.loc[:299, "sensor"])
+    for model, is_of in ((LINEAR, result["sensor"].isin(old)), (common, ~result["sensor"].isin(old))):
+        assert is_of.any()
+        assert_results_of_fleet(result[is_of], table[table["sensor"].isin(result.loc[is_of, "sensor"])], model)
 
 
 def test_the_state_of_a_key_is_as_large_as_documented(spark, tmp_path):
