@@ -18,6 +18,7 @@ from driftline.adapters.spark import predict_then_learn
 from driftline.adapters.spark.outcomes import FIGURES
 from driftline.adapters.spark.settings import fleet_like
 from driftline.errors import ConfigError
+from driftline.guarantees import Guarantees
 from helpers.fleets import CLASSES, rows_of
 from helpers.printed_text import prints
 from helpers.spark_sessions import FEATURES, SCHEMA, local_session, start, stream_of, write_files
@@ -153,13 +154,15 @@ def test_labels_come_later_rows_expire_and_idle_keys_are_forgotten(spark, tmp_pa
     answers = [hour.assign(at=hour["at"] + pd.Timedelta(20, "s"), state="fine") for hour in hours]
     write_files([labels[is_first], labels[~is_first], *answers], tmp_path / "labels")
 
-    def learned_from(rows, labels):
+    def learned_from(rows, labels, **others):
         given = labels.select("sensor", "at", "nr", "state")
         times = {"label_timeout": timedelta(seconds=50), "time_to_live": timedelta(minutes=30)}
-        return predict_then_learn(rows, labels=given, id="nr", **COLUMNS, model=LINEAR, **times)
+        return predict_then_learn(rows, labels=given, id="nr", **COLUMNS, model=LINEAR, **times, **others)
 
     streams = (stream_of(spark, tmp_path / name).withWatermark("at", "1 minute") for name in ("rows", "labels"))
-    result, progress = run(learned_from(*streams), tmp_path)
+    (tmp_path / "acknowledged").mkdir()  # which brings nothing, and does not stop the time
+    nothing = stream_of(spark, tmp_path / "acknowledged")
+    result, progress = run(learned_from(*streams, acknowledged=nothing), tmp_path)
     assert result["event"].value_counts().to_dict() == {
         "observed": 203,
         "labelled": len(labels) + 3,
@@ -198,6 +201,31 @@ def test_labels_that_are_read_before_their_rows_wait_for_them_also_when_the_quer
     assert static["event"].value_counts().to_dict() == {"observed": 200, "labelled": 200, "held": 50}
     without = [each[each["event"] != "held"].sort_values(["at", "nr"]) for each in (static, after)]
     pd.testing.assert_frame_equal(*(each.reset_index(drop=True) for each in without))
+
+
+def test_an_acknowledgement_arms_the_alarm_of_its_key_alone(spark, tmp_path):
+    table = table_of(1_200, 2)
+    table["sensor"] = table["nr"] % 2
+    table["state"] = np.where((table["a"] > 0) == (table["nr"] < 600), "fine", "hot")
+    guarantees = Guarantees(errors=0.1, rise=None, tolerated=0.2)
+    write_files([table[:1000]], tmp_path / "rows")
+    (tmp_path / "acknowledged").mkdir()
+
+    def run_again():
+        rows, acknowledged = (stream_of(spark, tmp_path / name) for name in ("rows", "acknowledged"))
+        model = AMRC(memory="light", features="linear", guarantees=guarantees)
+        rows = rows.withWatermark("at", "1 minute")
+        given = {"acknowledged": acknowledged.select("sensor", "at"), "time_to_live": timedelta(days=1)}
+        return run(predict_then_learn(rows, **COLUMNS, model=model, **given), tmp_path)
+
+    before, _ = run_again()
+    assert before.groupby("sensor")["has_alarm"].last().tolist() == [True, True]
+    write_files([table[1000:]], tmp_path / "rows", first=1)
+    write_files([table[999:1000].assign(sensor=0)], tmp_path / "acknowledged")
+    after, progress = run_again()
+    assert after["event"].value_counts().to_dict() == {"learned": 1_200, "acknowledged": 1}
+    assert after.groupby("sensor")["has_alarm"].last().tolist() == [False, True]
+    assert progress[-1].eventTime["watermark"].startswith("2026-01-01T00:18:59")  # that of the rows
 
 
 def test_a_query_that_starts_again_with_a_model_that_knows_more_gives_it_to_new_keys_only(spark, tmp_path):
@@ -250,6 +278,7 @@ def test_what_cannot_run_is_refused_before_it_starts(spark, tmp_path):
         ({"model": AMRC()}, "memory='light'"),
         ({"id": "sensor"}, "two columns 'sensor'"),
         ({"id": "nr", "labels": rows.drop("nr")}, r"column 'nr' of labels must be bigint, as in df; there are \['s"),
+        ({"acknowledged": rows.selectExpr("'7' AS sensor", "at")}, "'sensor' of acknowledged must be bigint.*string"),
     ):
         with pytest.raises(ConfigError, match=message):
             predict_then_learn(rows, **COLUMNS | changes)

@@ -290,6 +290,35 @@ def test_held_labels_are_kept_as_bytes_and_without_them_the_bytes_are_those_of_t
     assert held or state.model_and_labels() == model
 
 
+def test_an_acknowledged_alarm_is_armed_again_as_by_the_model_itself():
+    X, y = changing_rows(900, 500)
+    y[700:] = y[700:][::-1].copy()  # now they have nothing to do with the rows
+    guarantees = Guarantees(errors=0.1, rise=None, tolerated=0.1)
+    common, state = settings(AMRC(memory="light", features="linear", guarantees=guarantees)), KeyState()
+    rows = labelled(X, y)
+    acknowledgement = KeyRow(rows[599].moment, None, None, None)
+    outcomes = process(common, [acknowledgement, *rows[:700]], state)
+    outcomes += process(common, rows[700:], state)
+    assert [outcome["event"] for outcome in outcomes[599:602]] == ["learned", "acknowledged", "learned"]
+    assert [outcome["has_alarm"] for outcome in outcomes[599:601]] == [True, False]
+    assert sum(outcome.get("alarm_since") is not None for outcome in outcomes) == 2  # raised once more
+    alone = AMRC(memory="light", features="linear", guarantees=guarantees)
+    alone.partial_fit(X[:600], y[:600], CLASSES).acknowledge_alarm()
+    alone.partial_fit(X[600:], y[600:])
+    assert alone.alarm_ is not None
+    fleet = fleet_like(AMRC(memory="light", features="linear", guarantees=guarantees), 3, CLASSES)
+    assert fleet.put(0, alone).key_state(0) == state.model
+
+
+def test_an_acknowledgement_without_an_alarm_is_refused_and_changes_nothing():
+    X, y, _ = rows_of(np.random.default_rng(0), 20, 1)
+    rows = labelled(X, y)
+    outcomes = process(settings(), [*rows[:10], KeyRow(rows[9].moment, None, None, None), *rows[10:]])
+    refused = outcomes.pop(10)
+    assert (refused["event"], refused["problem"]) == ("refused", "no alarm of the key is raised")
+    assert outcomes == process(settings(), rows)
+
+
 @pytest.mark.parametrize("package", ["pyspark.sql", "pyarrow", "google.protobuf"])
 def test_without_spark_the_message_says_what_to_install(monkeypatch, package):
     for name in ("pyspark.sql", "pandas", "pyarrow", "google.protobuf"):

@@ -9,6 +9,7 @@ import numpy as np
 
 from driftline.adapters.spark.key_state import KeyRow, KeyState, in_order
 from driftline.adapters.spark.outcomes import (
+    ACKNOWLEDGED,
     EXPIRED,
     FIGURES,
     HELD,
@@ -135,7 +136,9 @@ class KeyLearner:
     def _process_other(self, row: KeyRow) -> None:
         """Process a row that is not learned at once."""
         try:
-            if row.label is not None:
+            if row.x is None:
+                self._acknowledge(row)
+            elif row.label is not None:
                 self._learn_late(row)
             elif not row.has_features:
                 self._refuse(row, "the row has neither features nor a label")
@@ -146,6 +149,17 @@ class KeyLearner:
                 self._observe(row)
         except DataError as error:
             self._refuse(row, str(error))
+
+    def _acknowledge(self, row: KeyRow) -> None:
+        """Arm the alarm of the key again."""
+        if not self._figures["has_alarm"]:
+            self._refuse(row, "no alarm of the key is raised")
+            return
+        model = self._fleet.model(KEY)
+        model.acknowledge_alarm()
+        self._fleet.put(KEY, model)
+        self._figures = self._current_figures()
+        self._add(row, ACKNOWLEDGED)
 
     def _take_later_labels(self, rows: list[KeyRow]) -> list[KeyRow]:
         """Take the held labels that came after their rows by time, to learn them in this order nevertheless."""

@@ -16,7 +16,7 @@ LENGTH_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A row of a key: a row with features, a label of an earlier row, or both.
+    """A row of a key: a row with features, a label of an earlier row, both, or an acknowledgement of its alarm.
 
     Attributes
     ----------
@@ -24,21 +24,21 @@ class KeyRow:
         Its time: microseconds, or a whole number. Rows without a time are refused before anything else.
     id : int, str or None
         By which the label finds its row.
-    x : list of float
-        The features; NaN where one is missing. Empty if it is a label that is held.
+    x : list of float, or None
+        The features; NaN where one is missing. None if this is an acknowledgement; empty if it is a label that is held.
     label : object
         The label; None if it is not known.
     """
 
     moment: Any
     id: Any
-    x: list[float]
+    x: list[float] | None
     label: Any
 
     @property
     def has_features(self) -> bool:
         """Whether any feature is known."""
-        return not all(map(math.isnan, self.x))
+        return self.x is not None and not all(map(math.isnan, self.x))
 
     @property
     def was_held(self) -> bool:
@@ -106,4 +106,12 @@ def in_order(rows: Iterable[KeyRow]) -> list[KeyRow]:
 
 
 def _order(row: KeyRow) -> tuple[Any, ...]:
-    return row.moment is not None, row.moment or 0, not row.has_features, row.label is not None, repr(row)
+    is_acknowledgement = row.x is None
+    return (
+        row.moment is not None,
+        row.moment or 0,
+        is_acknowledgement,
+        not row.has_features,
+        row.label is not None,
+        repr(row),
+    )

@@ -9,17 +9,19 @@ from driftline.adapters.spark.key_state import KeyRow
 from driftline.fleet import FleetPredictions
 from driftline.guarantees.error_interval import error_interval
 
-LEARNED, PREDICTED, OBSERVED, LABELLED, HELD, EXPIRED, REFUSED = (
+LEARNED, PREDICTED, OBSERVED, LABELLED, HELD, EXPIRED, ACKNOWLEDGED, REFUSED = (
     "learned",
     "predicted",
     "observed",
     "labelled",
     "held",
     "expired",
+    "acknowledged",
     "refused",
 )
 """What happened to a row: it was predicted, and then learned, or left, or kept until its label comes; it was a label,
-which was learned, or is held until its row comes; label or row did not come in time; or it cannot be used."""
+which was learned, or is held until its row comes; label or row did not come in time; it armed the alarm again; or it
+cannot be used."""
 
 FIGURES = {
     "n_rows": "bigint",

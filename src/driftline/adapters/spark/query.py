@@ -31,6 +31,7 @@ def predict_then_learn(
     model: AMRC | None = None,
     label_timeout: timedelta | None = None,
     time_to_live: timedelta | None = None,
+    acknowledged: "DataFrame | None" = None,
 ) -> "DataFrame":
     """Predict each row of a DataFrame by the model of its key, then let that model learn its label.
 
@@ -68,13 +69,16 @@ def predict_then_learn(
         1,000 rows or labels of the key wait, of which the oldest is given up.
     time_to_live : timedelta, optional
         How long the model of a key is kept without a row of this key. By default it is kept for ever.
+    acknowledged : pyspark.sql.DataFrame, optional
+        Acknowledgements of alarms, with the same columns as df for key and time: each arms the raised alarm of its key
+        again, from the next row on, as `AMRC.acknowledge_alarm`. It should have no watermark.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row for each row of df and `labels`, and another one for each row that is given up and for
+        A row for each row of df, `labels` and `acknowledged`, and another one for each row that is given up and for
         each label that was held: key, time, id and label as they were; `event`, one of "learned", "predicted",
-        "observed", "labelled", "held", "expired" and "refused"; `prediction`, the most probable label
+        "observed", "labelled", "held", "expired", "acknowledged" and "refused"; `prediction`, the most probable label
         before the label was learned, and `answer`, the same, or null where the row should be handed over;
         `confidence`; the figures of the key after the row, as in `AMRCFleet.status`; `alarm_since`, on the row that
         raises an alarm the number of the row (the label) since which the error is higher; `moved`, on this row and on
@@ -106,10 +110,12 @@ def predict_then_learn(
     if label_type is None:
         raise ConfigError(f"classes must be texts, whole numbers or booleans; got {list(settings.classes)}")
     columns = Columns(key, time, label, settings.columns, id, label_type)
-    _check(df, columns, settings, labels=labels)
+    _check(df, columns, settings, labels=labels, acknowledged=acknowledged)
     rows = columns.rows(df, columns.features)
     if labels is not None:
         rows = rows.unionByName(columns.rows(labels, ()))
+    if acknowledged is not None:
+        rows = rows.unionByName(columns.acknowledgements(acknowledged, rows))
     outcomes = _stream(rows, settings) if df.isStreaming else _back_test(rows, settings)
     return columns.results(outcomes, df)
 
@@ -138,12 +144,15 @@ def _check(
     settings: Settings,
     *,
     labels: "DataFrame | None",
+    acknowledged: "DataFrame | None",
 ) -> None:
     """Raise ConfigError unless the query can run."""
     columns.check()
     columns.check_types(df, columns.features)
     if labels is not None:
         _check_like(df, labels, "labels", columns.of_row)
+    if acknowledged is not None:
+        _check_like(df, acknowledged, "acknowledged", (columns.key, columns.time))
     if columns.id is None and (labels is not None or settings.label_timeout is not None):
         raise ConfigError("labels that come later need id, the column by which they find their rows")
     if settings.has_durations:

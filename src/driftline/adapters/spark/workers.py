@@ -110,7 +110,8 @@ def as_json(outcomes: list[Outcome]) -> list[str]:
 def key_rows(rows: Iterable[Any]) -> Iterator[KeyRow]:
     """Yield rows of Spark as rows of a key."""
     for row in rows:
-        x = [float("nan") if value is None else value for value in row["x"]]
+        given = row["x"]
+        x = None if given is None else [float("nan") if value is None else value for value in given]
         yield KeyRow(row["moment"], row["id"], x, row["label"])
 
 
