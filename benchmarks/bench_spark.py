@@ -25,7 +25,7 @@ from pyspark.sql.streaming import StatefulProcessor
 from driftline import AMRC
 from driftline.adapters.spark import predict_then_learn
 from driftline.adapters.spark.key_learner import KeyLearner
-from driftline.adapters.spark.outcomes import KeyRow, KeyState
+from driftline.adapters.spark.key_state import KeyRow, KeyState
 from driftline.adapters.spark.settings import Settings
 from driftline.fleet import AMRCFleet
 from provenance import write_results

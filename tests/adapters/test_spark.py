@@ -18,6 +18,7 @@ from driftline.adapters.spark import predict_then_learn
 from driftline.adapters.spark.outcomes import FIGURES
 from driftline.adapters.spark.settings import fleet_like
 from driftline.errors import ConfigError
+from driftline.guarantees import Guarantees
 from helpers.fleets import CLASSES, rows_of
 from helpers.printed_text import prints
 from helpers.spark_sessions import FEATURES, SCHEMA, local_session, start, stream_of, write_files
@@ -68,9 +69,9 @@ def as_pandas(rows):
     return rows.toPandas().sort_values(["at", "nr"] if "nr" in rows.columns else "at").reset_index(drop=True)
 
 
-def assert_results_of_fleet(result, table):
+def assert_results_of_fleet(result, table, model=LINEAR):
     """Assert that a result has what a fleet in this process says of the same rows."""
-    fleet = fleet_like(LINEAR, 3, CLASSES)
+    fleet = fleet_like(model, 3, CLASSES)
     said = fleet.step(table[FEATURES], table["state"], table["sensor"])
     assert result["sensor"].tolist() == table["sensor"].tolist()
     assert result["prediction"].tolist() == said.labels.tolist()
@@ -153,13 +154,15 @@ def test_labels_come_later_rows_expire_and_idle_keys_are_forgotten(spark, tmp_pa
     answers = [hour.assign(at=hour["at"] + pd.Timedelta(20, "s"), state="fine") for hour in hours]
     write_files([labels[is_first], labels[~is_first], *answers], tmp_path / "labels")
 
-    def learned_from(rows, labels):
+    def learned_from(rows, labels, **others):
         given = labels.select("sensor", "at", "nr", "state")
         times = {"label_timeout": timedelta(seconds=50), "time_to_live": timedelta(minutes=30)}
-        return predict_then_learn(rows, labels=given, id="nr", **COLUMNS, model=LINEAR, **times)
+        return predict_then_learn(rows, labels=given, id="nr", **COLUMNS, model=LINEAR, **times, **others)
 
     streams = (stream_of(spark, tmp_path / name).withWatermark("at", "1 minute") for name in ("rows", "labels"))
-    result, progress = run(learned_from(*streams), tmp_path)
+    (tmp_path / "acknowledged").mkdir()  # which brings nothing, and does not stop the time
+    nothing = stream_of(spark, tmp_path / "acknowledged")
+    result, progress = run(learned_from(*streams, acknowledged=nothing), tmp_path)
     assert result["event"].value_counts().to_dict() == {
         "observed": 203,
         "labelled": len(labels) + 3,
@@ -172,6 +175,71 @@ def test_labels_come_later_rows_expire_and_idle_keys_are_forgotten(spark, tmp_pa
     static = learned_from(*(spark.read.parquet(str(tmp_path / name)) for name in ("rows", "labels")))
     in_time = [as_pandas(static), result]
     pd.testing.assert_frame_equal(*(each[each["event"] != "expired"].reset_index(drop=True) for each in in_time))
+
+
+def test_labels_that_are_read_before_their_rows_wait_for_them_also_when_the_query_starts_again(spark, tmp_path):
+    table = table_of(200, 10)
+    table.loc[100:, "at"] += pd.Timedelta("1h")
+    labels = table.assign(at=table["at"] + pd.Timedelta("20s"), **dict.fromkeys(FEATURES, np.nan))
+    labels.loc[150:, "at"] -= pd.Timedelta("30s")  # before the time of their rows
+    rows = table.assign(state=pd.Series(pd.NA, range(200), "string"))
+    write_files([rows[:100]], tmp_path / "rows")
+    write_files([labels], tmp_path / "labels")
+
+    def learned_from(rows, labels):
+        given = labels.select("sensor", "at", "nr", "state")
+        return predict_then_learn(rows, labels=given, id="nr", **COLUMNS, model=LINEAR)
+
+    def run_again():
+        return run(learned_from(*(stream_of(spark, tmp_path / name) for name in ("rows", "labels"))), tmp_path)[0]
+
+    before = run_again()
+    assert before["event"].value_counts().to_dict() == {"observed": 100, "labelled": 100, "held": 100}
+    write_files([rows[100:]], tmp_path / "rows", first=1)
+    after = run_again()
+    static = as_pandas(learned_from(*(spark.read.parquet(str(tmp_path / name)) for name in ("rows", "labels"))))
+    assert static["event"].value_counts().to_dict() == {"observed": 200, "labelled": 200, "held": 50}
+    without = [each[each["event"] != "held"].sort_values(["at", "nr"]) for each in (static, after)]
+    pd.testing.assert_frame_equal(*(each.reset_index(drop=True) for each in without))
+
+
+def test_an_acknowledgement_arms_the_alarm_of_its_key_alone(spark, tmp_path):
+    table = table_of(1_200, 2)
+    table["sensor"] = table["nr"] % 2
+    table["state"] = np.where((table["a"] > 0) == (table["nr"] < 600), "fine", "hot")
+    guarantees = Guarantees(errors=0.1, rise=None, tolerated=0.2)
+    write_files([table[:1000]], tmp_path / "rows")
+    (tmp_path / "acknowledged").mkdir()
+
+    def run_again():
+        rows, acknowledged = (stream_of(spark, tmp_path / name) for name in ("rows", "acknowledged"))
+        model = AMRC(memory="light", features="linear", guarantees=guarantees)
+        rows = rows.withWatermark("at", "1 minute")
+        given = {"acknowledged": acknowledged.select("sensor", "at"), "time_to_live": timedelta(days=1)}
+        return run(predict_then_learn(rows, **COLUMNS, model=model, **given), tmp_path)
+
+    before, _ = run_again()
+    assert before.groupby("sensor")["has_alarm"].last().tolist() == [True, True]
+    write_files([table[1000:]], tmp_path / "rows", first=1)
+    write_files([table[999:1000].assign(sensor=0)], tmp_path / "acknowledged")
+    after, progress = run_again()
+    assert after["event"].value_counts().to_dict() == {"learned": 1_200, "acknowledged": 1}
+    assert after.groupby("sensor")["has_alarm"].last().tolist() == [False, True]
+    assert progress[-1].eventTime["watermark"].startswith("2026-01-01T00:18:59")  # that of the rows
+
+
+def test_a_query_that_starts_again_with_a_model_that_knows_more_gives_it_to_new_keys_only(spark, tmp_path):
+    table = table_of(600, 20)
+    table.loc[:299, "sensor"] %= 10
+    common = AMRC(memory="light", features="linear").partial_fit(table[FEATURES], table["state"], CLASSES)
+    write_files([table[:300]], tmp_path / "in")
+    run(predict_then_learn(stream_of(spark, tmp_path / "in"), **COLUMNS, model=LINEAR), tmp_path)
+    write_files([table[300:]], tmp_path / "in", first=1)
+    result, _ = run(predict_then_learn(stream_of(spark, tmp_path / "in"), **COLUMNS, model=common), tmp_path)
+    old = set(table.loc[:299, "sensor"])
+    for model, is_of in ((LINEAR, result["sensor"].isin(old)), (common, ~result["sensor"].isin(old))):
+        assert is_of.any()
+        assert_results_of_fleet(result[is_of], table[table["sensor"].isin(result.loc[is_of, "sensor"])], model)
 
 
 def test_the_state_of_a_key_is_as_large_as_documented(spark, tmp_path):
@@ -209,6 +277,8 @@ def test_what_cannot_run_is_refused_before_it_starts(spark, tmp_path):
         ({"time_to_live": 3600}, "time_to_live must be a positive timedelta"),
         ({"model": AMRC()}, "memory='light'"),
         ({"id": "sensor"}, "two columns 'sensor'"),
+        ({"id": "nr", "labels": rows.drop("nr")}, r"column 'nr' of labels must be bigint, as in df; there are \['s"),
+        ({"acknowledged": rows.selectExpr("'7' AS sensor", "at")}, "'sensor' of acknowledged must be bigint.*string"),
     ):
         with pytest.raises(ConfigError, match=message):
             predict_then_learn(rows, **COLUMNS | changes)

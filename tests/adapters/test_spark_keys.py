@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from driftline import AMRC
 from driftline.adapters.spark import key_learner, predict_then_learn
 from driftline.adapters.spark.key_learner import ROWS_PER_REPORT, KeyLearner
-from driftline.adapters.spark.outcomes import FIGURES, KeyRow, KeyState
+from driftline.adapters.spark.key_state import KeyRow, KeyState
+from driftline.adapters.spark.outcomes import FIGURES
 from driftline.adapters.spark.settings import fleet_like
 from driftline.errors import ConfigError, MissingExtraError
 from driftline.guarantees import Guarantees
@@ -81,8 +82,11 @@ def test_the_division_into_calls_changes_nothing(data):
 def test_each_row_has_an_outcome_whatever_is_wrong_with_it():
     rows = mixed(np.random.default_rng(1), 200)
     outcomes = process(settings(), rows)
-    assert set(events(outcomes)) == {"learned", "observed", "labelled", "predicted", "refused"}
-    assert [(outcome["moment"], outcome["id"]) for outcome in outcomes] == [(row.moment, row.id) for row in rows]
+    assert set(events(outcomes)) == {"learned", "observed", "labelled", "held", "predicted", "refused"}
+    was_held = {outcome["moment"] for outcome in outcomes if outcome["event"] == "held"}
+    first = [each for each in outcomes if not (each["event"] == "labelled" and each["moment"] in was_held)]
+    assert len(first) < len(outcomes)
+    assert [(outcome["moment"], outcome["id"]) for outcome in first] == [(row.moment, row.id) for row in rows]
     assert all(("problem" in outcome) == (outcome["event"] == "refused") for outcome in outcomes)
 
 
@@ -92,7 +96,7 @@ def test_each_row_has_an_outcome_whatever_is_wrong_with_it():
         ({"label": "cold"}, "is 'cold', and the classes of the fleet are"),
         ({"x": [np.inf, 0.0, 0.0]}, "expected numbers up to"),
         ({"x": MISSING, "label": None}, "neither features nor a label"),
-        ({"x": MISSING, "id": "another"}, "no row with the id 'another' waits"),
+        ({"x": MISSING, "id": "another", "label": "cold"}, "is 'cold', and the classes of the fleet are"),
         ({"moment": None}, "has no time"),
     ],
 )
@@ -137,23 +141,30 @@ def test_rows_expire_when_their_labels_do_not_come_in_time():
     (expired,) = KeyLearner(common, state).expire(10 * SECOND + 1)
     assert (expired["event"], expired["id"], expired["moment"], expired["n_waiting"]) == ("expired", 0, 0, 1)
     late, in_time = (KeyRow(14 * SECOND, row_id, MISSING, "fine") for row_id in (0, 4))
-    assert events(process(common, [late, in_time], state)) == ["refused", "labelled"]
+    assert events(process(common, [late, in_time], state)) == ["held", "labelled"]
+    assert state.deadline(common) == 24 * SECOND
+    assert KeyLearner(common, state).expire(24 * SECOND) == []
+    (expired,) = KeyLearner(common, state).expire(24 * SECOND + 1)
+    assert (expired["event"], expired["id"], expired["label"]) == ("expired", 0, "fine")
+    assert expired["problem"] == "no row with this id came within label_timeout"
     assert state.deadline(common) is None
 
 
 def test_a_key_that_was_idle_too_long_begins_anew():
     X, y, _ = rows_of(np.random.default_rng(0), 20, 1)
     common, state = settings(time_to_live=100), KeyState()
-    process(common, [*labelled(X, y), KeyRow(20 * SECOND, "waits", [0.0] * 3, None)], state)
+    waits, is_held = KeyRow(20 * SECOND, "waits", [0.0] * 3, None), KeyRow(20 * SECOND, "held", MISSING, "fine")
+    process(common, [*labelled(X, y), waits, is_held], state)
     assert state.deadline(common) == 120 * SECOND
     assert KeyLearner(common, state).expire(120 * SECOND) == []
     assert events(process(common, [KeyRow(10 * SECOND, None, [0.0] * 3, None)], state)) == ["predicted"]  # late
     assert state.deadline(common) == 120 * SECOND
     again = process(common, labelled(X, y, first=121), state)
-    assert events(again) == ["expired"] + ["learned"] * 20
+    assert events(again) == ["expired"] * 2 + ["learned"] * 20
+    assert [outcome["id"] for outcome in again[:2]] == ["waits", "held"]
     names = set(again[-1]) - {"moment", "id"}
     first = process(settings(), labelled(X, y))
-    assert [{name: each[name] for name in names} for each in again[1:]] == [
+    assert [{name: each[name] for name in names} for each in again[2:]] == [
         {name: each[name] for name in names} for each in first
     ]
     assert KeyLearner(common, state).expire(300 * SECOND) == []
@@ -197,6 +208,115 @@ def test_every_key_begins_with_what_a_model_has_learned():
     assert first["prediction"] == model.predict(X[:1])[0]
     assert first["n_rows"] == 1
     assert process(settings(), labelled(X[:1], y[:1]))[0]["confidence"] != first["confidence"]
+
+
+@given(st.data())
+def test_labels_that_are_read_before_their_rows_are_learned_as_if_they_were_not(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 50)))
+    X, y, _ = rows_of(rng, 30, 1)
+    rows = [replace(row, label=None) if rng.random() < 0.7 else row for row in labelled(X, y)]
+    waits = rng.integers(0, 10, len(rows))  # a label may have the time of its row
+    labels = [
+        KeyRow((t + int(wait)) * SECOND, row.id, MISSING, label)
+        for t, (row, wait, label) in enumerate(zip(rows, waits, y.tolist(), strict=True))
+        if row.label is None
+    ]
+    in_time, early = KeyState(), KeyState()
+    expected = process(settings(), rows + labels, in_time)
+    is_early = data.draw(st.lists(st.booleans(), min_size=len(labels), max_size=len(labels)))
+    first = [label for label, before in zip(labels, is_early, strict=True) if before]
+    assert set(events(process(settings(), first, early))) <= {"held"}
+    restored = KeyState(last=early.last)
+    restored.set_model_and_labels(early.model_and_labels())
+    assert restored == early
+    rest = [label for label in labels if label not in first]
+    assert process(settings(), rows + rest, restored) == expected
+    assert restored == in_time
+
+
+def test_a_label_with_an_earlier_time_than_its_row_is_learned_when_the_row_comes():
+    label, row = KeyRow(0, 7, MISSING, "worn"), KeyRow(5 * SECOND, 7, [1.0, 0.0, 0.0], None)
+    for division in ([[label, row]], [[label], [row]], [[row, label]]):
+        state = KeyState()
+        outcomes = [outcome for rows in division for outcome in process(settings(), rows, state)]
+        assert events(outcomes) == ["held", "observed", "labelled"]
+        assert [outcome["moment"] for outcome in outcomes] == [0, 5 * SECOND, 0]
+        assert outcomes[1]["prediction"] is not None
+        assert (outcomes[2]["label"], outcomes[2]["n_rows"], outcomes[2]["n_waiting"]) == ("worn", 1, 0)
+        assert state.held == state.waiting == {}
+        fleet = fleet_like(AMRC(memory="light", features="linear"), 3, CLASSES)
+        fleet.observe([row.x], [0], [7])
+        fleet.label([0], [7], ["worn"])
+        assert state.model == fleet.key_state(0)
+
+
+def test_a_second_label_for_a_row_that_has_not_come_is_refused_and_the_first_one_is_learned():
+    first, second = KeyRow(0, 7, MISSING, "worn"), KeyRow(1, 7, MISSING, "fine")
+    outcomes = process(settings(), [first, second, KeyRow(2, 7, [1.0, 0.0, 0.0], None)])
+    assert events(outcomes) == ["held", "refused", "observed", "labelled"]
+    assert outcomes[1]["problem"] == "another label for the row with the id 7 is held already"
+    assert outcomes[3]["label"] == "worn"
+
+
+def test_a_label_is_reported_as_held_once_also_if_its_row_is_refused():
+    state, label = KeyState(), KeyRow(9, 7, MISSING, "worn")
+    bad, good = (KeyRow(moment, 7, [value, 0.0, 0.0], None) for moment, value in ((1, np.inf), (2, 1.0)))
+    outcomes = [each for row in (label, bad, good) for each in process(settings(), [row], state)]
+    assert events(outcomes) == ["held", "refused", "observed", "labelled"]
+
+
+def test_the_oldest_label_is_given_up_when_too_many_are_held(monkeypatch):
+    monkeypatch.setattr(key_learner, "MAX_WAITING", 3)
+    state = KeyState()
+    outcomes = process(settings(), [KeyRow(t, t, MISSING, "fine") for t in range(5)], state)
+    assert events(outcomes) == ["held"] * 4 + ["expired", "held", "expired"]
+    assert [outcome["id"] for outcome in outcomes if outcome["event"] == "expired"] == [0, 1]
+    assert list(state.held) == [2, 3, 4]
+
+
+@given(
+    st.dictionaries(
+        st.one_of(st.integers(-(2**63), 2**63 - 1), st.text()),
+        st.tuples(st.integers(-(2**63), 2**63 - 1), st.one_of(st.text(), st.integers(), st.booleans())),
+    ),
+    st.one_of(st.none(), st.binary(min_size=1)),
+)
+def test_held_labels_are_kept_as_bytes_and_without_them_the_bytes_are_those_of_the_model(labels, model):
+    held = {row_id: KeyRow(moment, row_id, [], label) for row_id, (moment, label) in labels.items()}
+    state, restored = KeyState(model, held=held), KeyState()
+    restored.set_model_and_labels(state.model_and_labels())
+    assert restored == state
+    assert list(restored.held) == list(held)
+    assert held or state.model_and_labels() == model
+
+
+def test_an_acknowledged_alarm_is_armed_again_as_by_the_model_itself():
+    X, y = changing_rows(900, 500)
+    y[700:] = y[700:][::-1].copy()  # now they have nothing to do with the rows
+    guarantees = Guarantees(errors=0.1, rise=None, tolerated=0.1)
+    common, state = settings(AMRC(memory="light", features="linear", guarantees=guarantees)), KeyState()
+    rows = labelled(X, y)
+    acknowledgement = KeyRow(rows[599].moment, None, None, None)
+    outcomes = process(common, [acknowledgement, *rows[:700]], state)
+    outcomes += process(common, rows[700:], state)
+    assert [outcome["event"] for outcome in outcomes[599:602]] == ["learned", "acknowledged", "learned"]
+    assert [outcome["has_alarm"] for outcome in outcomes[599:601]] == [True, False]
+    assert sum(outcome.get("alarm_since") is not None for outcome in outcomes) == 2  # raised once more
+    alone = AMRC(memory="light", features="linear", guarantees=guarantees)
+    alone.partial_fit(X[:600], y[:600], CLASSES).acknowledge_alarm()
+    alone.partial_fit(X[600:], y[600:])
+    assert alone.alarm_ is not None
+    fleet = fleet_like(AMRC(memory="light", features="linear", guarantees=guarantees), 3, CLASSES)
+    assert fleet.put(0, alone).key_state(0) == state.model
+
+
+def test_an_acknowledgement_without_an_alarm_is_refused_and_changes_nothing():
+    X, y, _ = rows_of(np.random.default_rng(0), 20, 1)
+    rows = labelled(X, y)
+    outcomes = process(settings(), [*rows[:10], KeyRow(rows[9].moment, None, None, None), *rows[10:]])
+    refused = outcomes.pop(10)
+    assert (refused["event"], refused["problem"]) == ("refused", "no alarm of the key is raised")
+    assert outcomes == process(settings(), rows)
 
 
 @pytest.mark.parametrize("package", ["pyspark.sql", "pyarrow", "google.protobuf"])

@@ -4,7 +4,7 @@ import numpy as np
 
 from driftline import AMRC
 from driftline.adapters.spark.key_learner import KeyLearner
-from driftline.adapters.spark.outcomes import KeyRow, KeyState
+from driftline.adapters.spark.key_state import KeyRow, KeyState
 from driftline.adapters.spark.settings import Settings
 from helpers.fleets import CLASSES
 
@@ -34,10 +34,13 @@ def mixed(rng, n):
     rows = []
     for t in range(n):
         x, label = rng.normal(size=3), CLASSES[rng.integers(3)]
-        kind = rng.choice(["learned", "observed", "label", "label again", "wrong label", "infinite", "empty", "no id"])
+        kind = rng.choice(
+            ["learned", "observed", "label", "label again", "early label", "wrong label", "infinite", "empty", "no id"]
+        )
         row_id = f"id {t}"
-        if kind in ("label", "label again", "wrong label"):
-            x, row_id = np.full(3, np.nan), f"id {rng.integers(max(t, 1))}"
+        if kind in ("label", "label again", "early label", "wrong label"):
+            later = rng.integers(t, t + 5) if kind == "early label" else rng.integers(max(t, 1))
+            x, row_id = np.full(3, np.nan), f"id {later}"
         if kind == "infinite":
             x[rng.integers(3)] = np.inf
         if kind == "empty":

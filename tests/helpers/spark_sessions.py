@@ -37,10 +37,10 @@ def local_session(folder, n_cores=2):
     return builder.getOrCreate()
 
 
-def write_files(tables, folder):
-    """Write pandas tables to Parquet files, which a stream reads in this order."""
-    Path(folder).mkdir(parents=True)
-    for number, table in enumerate(tables):
+def write_files(tables, folder, first=0):
+    """Write pandas tables to Parquet files with these and the next numbers, which a stream reads in this order."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for number, table in enumerate(tables, first):
         path = Path(folder, f"{number:03}.parquet")
         table.to_parquet(path, coerce_timestamps="us")
         os.utime(path, (1_700_000_000 + 60 * number,) * 2)

@@ -99,6 +99,14 @@ class Columns:
             F.array(*x).alias("x"),
         )
 
+    def acknowledgements(self, df: "DataFrame", rows: "DataFrame") -> "DataFrame":
+        """Return key, time and moment of each acknowledgement, with the other columns of rows, all null."""
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+        others = [F.lit(None).cast(dict(rows.dtypes)[name]).alias(name) for name in ("id", "label", "x")]
+        key, time = (F.col(_quoted(name)).alias(alias) for name, alias in ((self.key, "key"), (self.time, "time")))
+        return df.select(key, time, self._moment(df).alias("moment"), *others)
+
     def _moment(self, df: "DataFrame") -> "Column":
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 

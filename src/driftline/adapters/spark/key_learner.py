@@ -1,4 +1,4 @@
-"""What happens to the rows of one key: they are predicted, learned, kept until their labels come, or refused."""
+"""What happens to the rows and labels of one key: they are predicted, learned, kept for each other, or refused."""
 
 import math
 from collections.abc import Iterable
@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from driftline.adapters.spark.key_state import KeyRow, KeyState, in_order
 from driftline.adapters.spark.outcomes import (
+    ACKNOWLEDGED,
     EXPIRED,
     FIGURES,
+    HELD,
     LABELLED,
     LEARNED,
     MOVED,
@@ -17,24 +20,22 @@ from driftline.adapters.spark.outcomes import (
     OBSERVED,
     PREDICTED,
     REFUSED,
-    KeyRow,
-    KeyState,
+    Outcome,
+    figures_between,
+    outcome,
+    prediction,
 )
 from driftline.adapters.spark.settings import Settings
 from driftline.errors import DataError
-from driftline.fleet import AMRCFleet, FleetPredictions
+from driftline.fleet import AMRCFleet
 from driftline.guarantees.alarm import moving_columns
-from driftline.guarantees.error_interval import error_interval
 
 KEY = 0
 """The only key of the fleet: the key whose rows are processed."""
 ROWS_PER_REPORT = 100
 """After so many labels of a key, the columns that move are reported."""
 MAX_WAITING = 1_000
-"""Largest number of rows of a key that wait for labels; the oldest are given up, so that the state stays small."""
-
-Outcome = dict[str, Any]
-"""The values of a row of the result, by column; those that it lacks are null."""
+"""Largest number of rows of a key that wait for labels, and of labels that wait for rows; the oldest are given up."""
 
 
 @lru_cache(maxsize=4)
@@ -64,8 +65,9 @@ class KeyLearner:
 
     def process(self, rows: Iterable[KeyRow]) -> list[Outcome]:
         """Return what happens to rows, in the order of their times."""
+        rows = list(rows)
         together: list[KeyRow] = []
-        for row in in_order(rows):
+        for row in in_order(rows + self._take_later_labels(rows)):
             if row.moment is None:
                 self._refuse(row, "the row has no time")
                 continue
@@ -97,13 +99,16 @@ class KeyLearner:
         return deadline is not None and deadline < moment
 
     def _advance(self, moment: int) -> None:
-        """Give up rows that waited too long before a time; forget the key if it was idle too long."""
+        """Give up rows and labels that waited too long before a time; forget the key if it was idle too long."""
         timeout, time_to_live, state = self._settings.label_timeout, self._settings.time_to_live, self._state
         if timeout is not None:
             late = [row_id for row_id, since in state.waiting.items() if since + timeout < moment]
             self._give_up(late, "no label came within label_timeout")
+            labels = [row for row in state.held.values() if row.moment + timeout < moment]
+            self._give_up_labels(labels, "no row with this id came within label_timeout")
         if time_to_live is not None and state.last is not None and state.last + time_to_live < moment:
             self._give_up(list(state.waiting), "no row of the key came within time_to_live")
+            self._give_up_labels(list(state.held.values()), "no row of the key came within time_to_live")
             self._load(None)
             state.last = None
 
@@ -116,6 +121,11 @@ class KeyLearner:
         for row_id, moment in zip(ids, since, strict=True):
             self._add(KeyRow(moment, row_id, [], None), EXPIRED, problem=reason)
 
+    def _give_up_labels(self, labels: list[KeyRow], reason: str) -> None:
+        for row in labels:
+            del self._state.held[row.id]
+            self._add(row, EXPIRED, problem=reason)
+
     # Rows -------------------------------------------------------------------------------------------------
 
     def _is_learned_at_once(self, row: KeyRow) -> bool:
@@ -126,37 +136,80 @@ class KeyLearner:
     def _process_other(self, row: KeyRow) -> None:
         """Process a row that is not learned at once."""
         try:
-            if row.label is not None:
+            if row.x is None:
+                self._acknowledge(row)
+            elif row.label is not None:
                 self._learn_late(row)
             elif not row.has_features:
                 self._refuse(row, "the row has neither features nor a label")
             elif row.id is None:
                 said = self._fleet.predict_with_guarantees(np.array([row.x]), [KEY])
-                self._add(row, PREDICTED, **_prediction(said, 0))
+                self._add(row, PREDICTED, **prediction(said, 0))
             else:
                 self._observe(row)
         except DataError as error:
             self._refuse(row, str(error))
 
-    def _learn_late(self, row: KeyRow) -> None:
-        """Learn the label of a row that waits."""
-        had_alarm = self._figures["has_alarm"]
-        if row.id not in self._state.waiting or not self._fleet.label([KEY], [row.id], [row.label])[0]:
-            self._state.waiting.pop(row.id, None)
-            self._refuse(row, f"no row with the id {row.id!r} waits for a label: none came, or it was given up")
+    def _acknowledge(self, row: KeyRow) -> None:
+        """Arm the alarm of the key again."""
+        if not self._figures["has_alarm"]:
+            self._refuse(row, "no alarm of the key is raised")
             return
-        del self._state.waiting[row.id]
+        model = self._fleet.model(KEY)
+        model.acknowledge_alarm()
+        self._fleet.put(KEY, model)
         self._figures = self._current_figures()
-        self._add(row, LABELLED, **self._report(had_alarm))
+        self._add(row, ACKNOWLEDGED)
+
+    def _take_later_labels(self, rows: list[KeyRow]) -> list[KeyRow]:
+        """Take the held labels that came after their rows by time, to learn them in this order nevertheless."""
+        held = self._state.held
+        if not held:
+            return []
+        observed = (row for row in rows if row.label is None and row.has_features and row.id in held)
+        later = (row.id for row in observed if row.moment is not None and row.moment <= held[row.id].moment)
+        return [held.pop(row_id) for row_id in dict.fromkeys(later)]
+
+    def _learn_late(self, row: KeyRow) -> None:
+        """Learn the label of a row that waits; hold it if none does."""
+        state, had_alarm = self._state, self._figures["has_alarm"]
+        if row.id not in state.waiting:
+            self._hold(row)
+            return
+        is_learned = self._fleet.label([KEY], [row.id], [row.label])[0]
+        del state.waiting[row.id]
+        if is_learned:
+            self._figures = self._current_figures()
+            self._add(row, LABELLED, **self._report(had_alarm))
+        else:
+            self._refuse(row, f"the row with the id {row.id!r} was given up")
+
+    def _hold(self, row: KeyRow) -> None:
+        """Keep a label until its row comes."""
+        held, classes = self._state.held, list(self._settings.classes)
+        if row.id in held:
+            self._refuse(row, f"another label for the row with the id {row.id!r} is held already")
+        elif row.label not in classes:
+            self._refuse(row, f"the label is {row.label!r}, and the classes of the fleet are {classes}")
+        else:
+            held[row.id] = KeyRow(row.moment, row.id, [], row.label)
+            if not row.was_held:
+                self._add(row, HELD)
+            if len(held) > MAX_WAITING:
+                oldest = next(iter(held.values()))
+                self._give_up_labels([oldest], f"more than {MAX_WAITING:,} labels of the key wait for their rows")
 
     def _observe(self, row: KeyRow) -> None:
-        """Predict a row, and keep it until its label comes."""
+        """Predict a row; then learn its label if that is held, or keep the row until its label comes."""
         said = self._fleet.observe(np.array([row.x]), [KEY], [row.id])
-        self._state.waiting[row.id] = row.moment  # type: ignore[assignment]  # rows without a time are refused
+        state = self._state
+        state.waiting[row.id] = row.moment
         self._figures = self._current_figures()
-        self._add(row, OBSERVED, **_prediction(said, 0))
-        if len(self._state.waiting) > MAX_WAITING:
-            self._give_up([next(iter(self._state.waiting))], f"more than {MAX_WAITING:,} rows of the key wait")
+        self._add(row, OBSERVED, **prediction(said, 0))
+        if row.id in state.held:
+            self._learn_late(state.held.pop(row.id))
+        if len(state.waiting) > MAX_WAITING:
+            self._give_up([next(iter(state.waiting))], f"more than {MAX_WAITING:,} rows of the key wait")
 
     def _learn(self, rows: list[KeyRow]) -> None:
         """Predict and learn rows, in pieces that end where the columns that move are reported."""
@@ -185,30 +238,14 @@ class KeyLearner:
             self._learn_piece(rows[:n_until_alarm])
             self._learn_piece(rows[n_until_alarm:])
             return
-        for t, (row, figures) in enumerate(zip(rows, self._figures_between(rows, said, after), strict=True)):
+        for t, (row, figures) in enumerate(
+            zip(rows, figures_between(rows, said, self._figures, after, self._settings.delta), strict=True)
+        ):
             self._figures = figures
             is_last = t == len(rows) - 1
-            self._add(row, LEARNED, **_prediction(said, t), **(self._report(had_alarm) if is_last else {}))
+            self._add(row, LEARNED, **prediction(said, t), **(self._report(had_alarm) if is_last else {}))
 
     # Figures and outcomes ---------------------------------------------------------------------------------
-
-    def _figures_between(self, rows: list[KeyRow], said: FleetPredictions, after: Outcome) -> list[Outcome]:
-        """Return the figures after each row that was learned; `after` are those after the last one."""
-        figures, answered, so_far = [], ~np.ma.getmaskarray(said.answers), self._figures
-        for row, predicted, is_answered in zip(rows[:-1], said.labels.tolist(), answered.tolist(), strict=False):
-            is_wrong = predicted != row.label
-            interval = error_interval(so_far["n_rows"] + 1, so_far["n_wrong"] + is_wrong, self._settings.delta)
-            so_far = so_far | {
-                "n_rows": interval.n_rows,
-                "n_wrong": interval.n_wrong,
-                "error": interval.error,
-                "low": interval.low,
-                "high": interval.high,
-                "n_answered": so_far["n_answered"] + is_answered,
-                "n_wrong_answers": so_far["n_wrong_answers"] + (is_answered and is_wrong),
-            }
-            figures.append(so_far)
-        return [*figures, after]
 
     def _report(self, had_alarm: bool) -> Outcome:
         """Return what is known of changes now, if an alarm has just been raised or so many labels were learned."""
@@ -228,7 +265,7 @@ class KeyLearner:
         return figures | {"error": None} if math.isnan(figures["error"]) else figures
 
     def _add(self, row: KeyRow, event: str, **values: Any) -> None:
-        self._outcomes.append(_outcome(row, event, self._figures, **values))
+        self._outcomes.append(outcome(row, event, self._figures, **values))
 
     def _refuse(self, row: KeyRow, problem: str) -> None:
         self._add(row, REFUSED, problem=problem)
@@ -245,38 +282,3 @@ class KeyLearner:
         if model is not None:
             self._fleet.set_key_state(KEY, model, trusted=True)
         self._figures = self._current_figures()
-
-
-def refuse_without_key(rows: Iterable[KeyRow]) -> list[Outcome]:
-    """Return the outcomes of rows that have no key."""
-    return [_outcome(row, REFUSED, NO_FIGURES, problem="the row has no key") for row in rows]
-
-
-def in_order(rows: Iterable[KeyRow]) -> list[KeyRow]:
-    """Return rows by time. At the same time labels come last, and the order depends on nothing but the values.
-
-    Spark passes rows on in any order, which is another one when it repeats a task.
-    """
-    rows = list(rows)
-    if len({row.moment for row in rows}) == len(rows):
-        return sorted(rows, key=lambda row: -math.inf if row.moment is None else row.moment)
-    return sorted(rows, key=_order)
-
-
-def _order(row: KeyRow) -> tuple[Any, ...]:
-    return row.moment is not None, row.moment or 0, not row.has_features, row.label is not None, repr(row)
-
-
-def _outcome(row: KeyRow, event: str, figures: Outcome, **values: Any) -> Outcome:
-    given = {"moment": row.moment, "id": row.id, "label": row.label, "event": event}
-    return given | figures | values
-
-
-def _prediction(said: FleetPredictions, t: int) -> Outcome:
-    """Return what was said of row t."""
-    label = said.labels[t].item()
-    return {
-        "prediction": label,
-        "answer": None if np.ma.getmaskarray(said.answers)[t] else label,
-        "confidence": float(said.confidences[t]),
-    }

@@ -1,21 +1,27 @@
-"""The columns of the result, and what is kept of a key between two calls."""
+"""The columns of the result, and the values that a row has in them."""
 
-import math
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any
 
-from driftline.adapters.spark.settings import Settings
+import numpy as np
 
-LEARNED, PREDICTED, OBSERVED, LABELLED, EXPIRED, REFUSED = (
+from driftline.adapters.spark.key_state import KeyRow
+from driftline.fleet import FleetPredictions
+from driftline.guarantees.error_interval import error_interval
+
+LEARNED, PREDICTED, OBSERVED, LABELLED, HELD, EXPIRED, ACKNOWLEDGED, REFUSED = (
     "learned",
     "predicted",
     "observed",
     "labelled",
+    "held",
     "expired",
+    "acknowledged",
     "refused",
 )
-"""What happened to a row: it was predicted, and then learned, or left, or kept until its label comes; its label came
-later; its label did not come in time; or it cannot be used."""
+"""What happened to a row: it was predicted, and then learned, or left, or kept until its label comes; it was a label,
+which was learned, or is held until its row comes; label or row did not come in time; it armed the alarm again; or it
+cannot be used."""
 
 FIGURES = {
     "n_rows": "bigint",
@@ -35,6 +41,10 @@ MOVED = ("label", "column", "surprise")
 """What is said of a column that moves."""
 
 
+Outcome = dict[str, Any]
+"""The values of a row of the result, by column; those that it lacks are null."""
+
+
 def result_columns(label_type: str) -> dict[str, str]:
     """Return the columns that a result has after those of the row, with their types in Spark."""
     return {
@@ -49,56 +59,43 @@ def result_columns(label_type: str) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRow:
-    """A row of a key: a row with features, a label of an earlier row, or both.
-
-    Attributes
-    ----------
-    moment : int or None
-        Its time: microseconds, or a whole number.
-    id : int, str or None
-        By which the label finds its row.
-    x : list of float
-        The features; NaN where one is missing.
-    label : object
-        The label; None if it is not known.
-    """
-
-    moment: int | None
-    id: Any
-    x: list[float]
-    label: Any
-
-    @property
-    def has_features(self) -> bool:
-        """Whether any feature is known."""
-        return not all(map(math.isnan, self.x))
+def outcome(row: KeyRow, event: str, figures: Outcome, **values: Any) -> Outcome:
+    """Return the values of a row of the result."""
+    given = {"moment": row.moment, "id": row.id, "label": row.label, "event": event}
+    return given | figures | values
 
 
-@dataclass(slots=True)
-class KeyState:
-    """What is kept of a key between two calls.
+def refuse_without_key(rows: Iterable[KeyRow]) -> list[Outcome]:
+    """Return the outcomes of rows that have no key."""
+    return [outcome(row, REFUSED, NO_FIGURES, problem="the row has no key") for row in rows]
 
-    Attributes
-    ----------
-    model : bytes or None
-        The state of its model; None if it has not learned or observed anything.
-    last : int or None
-        The time of its newest row.
-    waiting : dict
-        The ids of the rows that wait for their labels, with their times, the oldest first.
-    """
 
-    model: bytes | None = None
-    last: int | None = None
-    waiting: dict[Any, int] = field(default_factory=dict)
+def prediction(said: FleetPredictions, t: int) -> Outcome:
+    """Return what was said of row t."""
+    label = said.labels[t].item()
+    return {
+        "prediction": label,
+        "answer": None if np.ma.getmaskarray(said.answers)[t] else label,
+        "confidence": float(said.confidences[t]),
+    }
 
-    def deadline(self, settings: Settings) -> int | None:
-        """Return the time after which something happens to the key without new rows; None if nothing does."""
-        deadlines = []
-        if settings.label_timeout is not None and self.waiting:
-            deadlines.append(next(iter(self.waiting.values())) + settings.label_timeout)
-        if settings.time_to_live is not None and self.last is not None:
-            deadlines.append(self.last + settings.time_to_live)
-        return min(deadlines, default=None)
+
+def figures_between(
+    rows: list[KeyRow], said: FleetPredictions, before: Outcome, after: Outcome, delta: float
+) -> list[Outcome]:
+    """Return the figures after each row that was learned; `before` and `after` are those of the whole."""
+    figures, answered, so_far = [], ~np.ma.getmaskarray(said.answers), before
+    for row, predicted, is_answered in zip(rows[:-1], said.labels.tolist(), answered.tolist(), strict=False):
+        is_wrong = predicted != row.label
+        interval = error_interval(so_far["n_rows"] + 1, so_far["n_wrong"] + is_wrong, delta)
+        so_far = so_far | {
+            "n_rows": interval.n_rows,
+            "n_wrong": interval.n_wrong,
+            "error": interval.error,
+            "low": interval.low,
+            "high": interval.high,
+            "n_answered": so_far["n_answered"] + is_answered,
+            "n_wrong_answers": so_far["n_wrong_answers"] + (is_answered and is_wrong),
+        }
+        figures.append(so_far)
+    return [*figures, after]

@@ -31,6 +31,7 @@ def predict_then_learn(
     model: AMRC | None = None,
     label_timeout: timedelta | None = None,
     time_to_live: timedelta | None = None,
+    acknowledged: "DataFrame | None" = None,
 ) -> "DataFrame":
     """Predict each row of a DataFrame by the model of its key, then let that model learn its label.
 
@@ -58,22 +59,27 @@ def predict_then_learn(
         row whose id waits. Without it, a row without a label is predicted and not learned.
     labels : pyspark.sql.DataFrame, optional
         Labels that come later, with the same columns as df for key, id, label and time (when the label came); the same
-        as if these rows were in df, with features that are null.
+        as if these rows were in df, with features that are null. A label that comes before its row is held until the
+        row comes, at most 1,000 of a key.
     model : AMRC, optional
         The model that every key begins with, of ``memory="light"``: its parameters, and what it has learned. By default
         ``AMRC(memory="light")``, which has learned nothing.
     label_timeout : timedelta, optional
-        How long a row waits for its label, in the time of the rows. By default it waits until 1,000 rows of the key
-        wait, of which the oldest is given up.
+        How long a row waits for its label, and a label for its row, in the time of the rows. By default they wait until
+        1,000 rows or labels of the key wait, of which the oldest is given up.
     time_to_live : timedelta, optional
         How long the model of a key is kept without a row of this key. By default it is kept for ever.
+    acknowledged : pyspark.sql.DataFrame, optional
+        Acknowledgements of alarms, with the same columns as df for key and time: each arms the raised alarm of its key
+        again, from the next row on, as `AMRC.acknowledge_alarm`. It should have no watermark.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row for each row of df and `labels`, and for each row given up: key, time, id and label as they were; `event`,
-        one of "learned", "predicted", "observed", "labelled", "expired" and "refused"; `prediction`, the most probable
-        label before the label was learned, and `answer`, the same, or null where the row should be handed over;
+        A row for each row of df, `labels` and `acknowledged`, and another one for each row that is given up and for
+        each label that was held: key, time, id and label as they were; `event`, one of "learned", "predicted",
+        "observed", "labelled", "held", "expired", "acknowledged" and "refused"; `prediction`, the most probable label
+        before the label was learned, and `answer`, the same, or null where the row should be handed over;
         `confidence`; the figures of the key after the row, as in `AMRCFleet.status`; `alarm_since`, on the row that
         raises an alarm the number of the row (the label) since which the error is higher; `moved`, on this row and on
         each hundredth, the columns that move; and `problem`, why a row was refused or given up.
@@ -104,10 +110,12 @@ def predict_then_learn(
     if label_type is None:
         raise ConfigError(f"classes must be texts, whole numbers or booleans; got {list(settings.classes)}")
     columns = Columns(key, time, label, settings.columns, id, label_type)
-    _check(df, labels, columns, settings)
+    _check(df, columns, settings, labels=labels, acknowledged=acknowledged)
     rows = columns.rows(df, columns.features)
     if labels is not None:
         rows = rows.unionByName(columns.rows(labels, ()))
+    if acknowledged is not None:
+        rows = rows.unionByName(columns.acknowledgements(acknowledged, rows))
     outcomes = _stream(rows, settings) if df.isStreaming else _back_test(rows, settings)
     return columns.results(outcomes, df)
 
@@ -130,25 +138,38 @@ def _microseconds(name: str, duration: timedelta | None) -> int | None:
     return duration // timedelta(microseconds=1)
 
 
-def _check(df: "DataFrame", labels: "DataFrame | None", columns: Columns, settings: Settings) -> None:
+def _check(
+    df: "DataFrame",
+    columns: Columns,
+    settings: Settings,
+    *,
+    labels: "DataFrame | None",
+    acknowledged: "DataFrame | None",
+) -> None:
     """Raise ConfigError unless the query can run."""
     columns.check()
     columns.check_types(df, columns.features)
-    sources = {"df": df}
     if labels is not None:
-        sources["labels"] = labels
-        columns.check_types(labels, ())
-        if labels.isStreaming != df.isStreaming:
-            raise ConfigError("df and labels must both be streaming DataFrames, or both static ones")
-        for name in columns.of_row:
-            if dict(labels.dtypes)[name] != dict(df.dtypes)[name]:
-                raise ConfigError(f"column {name!r} must have the same type in df and in labels")
+        _check_like(df, labels, "labels", columns.of_row)
+    if acknowledged is not None:
+        _check_like(df, acknowledged, "acknowledged", (columns.key, columns.time))
     if columns.id is None and (labels is not None or settings.label_timeout is not None):
         raise ConfigError("labels that come later need id, the column by which they find their rows")
     if settings.has_durations:
-        _check_times(sources, columns)
+        _check_times({"df": df} | ({} if labels is None else {"labels": labels}), columns)
     if df.isStreaming and df.sparkSession.conf.get(STATE_STORE, "") != ROCKSDB:
         raise ConfigError(f"expected the state store RocksDB; set {STATE_STORE} to {ROCKSDB}")
+
+
+def _check_like(df: "DataFrame", other: "DataFrame", name: str, needed: Sequence[str]) -> None:
+    """Raise ConfigError unless another DataFrame has some of the columns of df, and is streaming if df is."""
+    if other.isStreaming != df.isStreaming:
+        raise ConfigError(f"df and {name} must both be streaming DataFrames, or both static ones")
+    expected, given = dict(df.dtypes), dict(other.dtypes)
+    for column in needed:
+        if given.get(column) != expected[column]:
+            has = f"it is {given[column]}: cast it" if column in given else f"there are {other.columns}"
+            raise ConfigError(f"column {column!r} of {name} must be {expected[column]}, as in df; {has}")
 
 
 def _check_times(sources: "dict[str, DataFrame]", columns: Columns) -> None:

@@ -9,8 +9,9 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, StatefulProcessorHandle, TimerValues
 
-from driftline.adapters.spark.key_learner import KeyLearner, Outcome, refuse_without_key
-from driftline.adapters.spark.outcomes import KeyRow, KeyState
+from driftline.adapters.spark.key_learner import KeyLearner
+from driftline.adapters.spark.key_state import KeyRow, KeyState
+from driftline.adapters.spark.outcomes import Outcome, refuse_without_key
 from driftline.adapters.spark.settings import Settings
 
 OUTCOMES_PER_TEXT = 1_000
@@ -20,8 +21,8 @@ OUTCOMES_PER_TEXT = 1_000
 class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
     """Predicts and learns the rows of one key at a time.
 
-    Spark keeps one value for each key: the bytes of the model, the time of the newest row, the rows that wait for
-    labels, and the time of the timer.
+    Spark keeps one value for each key: the bytes of the model and of the labels that wait for rows, the time of the
+    newest row, the rows that wait for labels, and the time of the timer.
 
     Parameters
     ----------
@@ -67,7 +68,9 @@ class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
         if value is None:
             return KeyState(), None
         model, last, waiting, timer = value
-        return KeyState(None if model is None else bytes(model), last, dict(map(tuple, waiting))), timer
+        state = KeyState(last=last, waiting=dict(map(tuple, waiting)))
+        state.set_model_and_labels(None if model is None else bytes(model))
+        return state, timer
 
     def _store(self, state: KeyState, timer: int | None) -> None:
         """Keep the state of a key, or nothing if it is forgotten; set the timer if it is too late or missing."""
@@ -80,7 +83,7 @@ class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
         if state.model is None and state.last is None:
             self._value.clear()
         else:
-            self._value.update((state.model, state.last, list(state.waiting.items()), timer))
+            self._value.update((state.model_and_labels(), state.last, list(state.waiting.items()), timer))
 
     def _results(self, key: Any, outcomes: list[Outcome]) -> Iterator[Row]:
         for text in as_json(outcomes):
@@ -107,7 +110,8 @@ def as_json(outcomes: list[Outcome]) -> list[str]:
 def key_rows(rows: Iterable[Any]) -> Iterator[KeyRow]:
     """Yield rows of Spark as rows of a key."""
     for row in rows:
-        x = [float("nan") if value is None else value for value in row["x"]]
+        given = row["x"]
+        x = None if given is None else [float("nan") if value is None else value for value in given]
         yield KeyRow(row["moment"], row["id"], x, row["label"])
 
 
