@@ -1,3 +1,4 @@
+import gc
 import os
 import shutil
 import signal
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from driftline import AMRC, PaperAMRC
+from driftline import AMRC, PaperAMRC, baselines
 from driftline.streams.catalogue import describe
 from helpers.quick_models import KINDS, small_stream
 
@@ -16,15 +17,20 @@ settings.register_profile("quick", settings.get_profile("thorough"), max_example
 settings.load_profile("quick")  # make test-all chooses the other one
 
 
-def pytest_sessionstart():
-    """Compile the kernels of one method in each worker process; the other processes find them in numba's cache.
+COMPILED_AT_START = (AMRC,), (PaperAMRC, *(getattr(baselines, name) for name in baselines.__all__))
+"""Methods whose kernels the first and the second worker process compile before they run tests; about 40 s each."""
 
-    Otherwise all processes would begin with the same kernels, and in a fresh clone compile them at the same time.
+
+def pytest_sessionstart():
+    """Compile different kernels in each worker process; the other processes find them in numba's cache.
+
+    Otherwise all processes would begin with the same kernels, and in a fresh clone compile them at the same time. They
+    begin with tests when the last of them is done.
     """
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker is not None:
-        model = (AMRC, PaperAMRC)[int(worker.removeprefix("gw")) % 2]()
-        model.partial_fit(*small_stream()).predict(small_stream()[0])
+    gc.set_threshold(100_000)  # the compiler keeps so many objects that looking for garbage takes a tenth of the time
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw2").removeprefix("gw"))
+    for method in COMPILED_AT_START[number] if number < len(COMPILED_AT_START) else ():
+        method().partial_fit(*small_stream()).predict(small_stream()[0])
 
 
 @pytest.fixture(scope="session", params=KINDS.values(), ids=KINDS)
