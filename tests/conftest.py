@@ -9,6 +9,8 @@ import pytest
 from hypothesis import settings
 
 from driftline import AMRC, PaperAMRC, baselines
+from driftline.evaluation import evaluate
+from driftline.streams import ArrayStream
 from driftline.streams.catalogue import describe
 from helpers.quick_models import KINDS, small_stream
 
@@ -17,20 +19,26 @@ settings.register_profile("quick", settings.get_profile("thorough"), max_example
 settings.load_profile("quick")  # make test-all chooses the other one
 
 
-COMPILED_AT_START = (AMRC,), (PaperAMRC, *(getattr(baselines, name) for name in baselines.__all__))
-"""Methods whose kernels the first and the second worker process compile before they run tests; about 40 s each."""
+def use_amrc():
+    AMRC().partial_fit(*small_stream()).predict(small_stream()[0])
+
+
+def use_other_methods():
+    PaperAMRC().partial_fit(*small_stream()).predict(small_stream()[0])
+    for name in baselines.__all__:
+        evaluate(getattr(baselines, name)(), ArrayStream(*small_stream()), progress=False)
 
 
 def pytest_sessionstart():
-    """Compile different kernels in each worker process; the other processes find them in numba's cache.
+    """Compile the kernels of some methods in each of the first two processes; the others find them in numba's cache.
 
     Otherwise all processes would begin with the same kernels, and in a fresh clone compile them at the same time. They
-    begin with tests when the last of them is done.
+    begin with tests when the last of them is done; AMRC takes about as long as all other methods.
     """
-    gc.set_threshold(100_000)  # the compiler keeps so many objects that looking for garbage takes a tenth of the time
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw2").removeprefix("gw"))
-    for method in COMPILED_AT_START[number] if number < len(COMPILED_AT_START) else ():
-        method().partial_fit(*small_stream()).predict(small_stream()[0])
+    gc.set_threshold(10_000)  # the compiler keeps so many objects that looking for garbage takes a tenth of the time
+    use = {"gw0": use_amrc, "gw1": use_other_methods}.get(os.environ.get("PYTEST_XDIST_WORKER", ""))
+    if use is not None:
+        use()
 
 
 @pytest.fixture(scope="session", params=KINDS.values(), ids=KINDS)
