@@ -26,8 +26,8 @@ OTHERS = (
 )
 PAGES = sorted(set(DOCS.rglob("*.md")) - set(OTHERS))
 PAGES = [page for page in PAGES if not any(folder in page.parents for folder in GENERATED)]
-SLOW = {("tutorial", "python")}
-"""Pages whose blocks of a kind take long: the tutorial lets a year of flights have late labels."""
+SLOW = {("tutorial", "python"), ("tutorial", "console"), ("rare-classes", "console")}
+"""Pages whose blocks of a kind take long: on a year of flights, once with late labels, and twelve runs to compare."""
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 """A block, and what it prints, if that is shown right below it."""
 WRITES_A_FILE = re.compile(r'open\("[^"]+", "w"')
