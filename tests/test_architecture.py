@@ -1,7 +1,10 @@
 """What a user of the package pays for importing it, and what it does without being asked."""
 
+import json
 import subprocess
 import sys
+
+import pytest
 
 import driftline
 
@@ -24,28 +27,51 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not {"sklearn", "scipy", "numba", "numpy"} & set(loaded)
 
 
-def test_importing_the_estimator_imports_no_optional_dependency():
-    loaded = run("import sys; from driftline import AMRC; import driftline.streams; print(*sys.modules)")
-    assert not {"typer", "rich", "polars", "hypothesis", "pytest"} & set(loaded)
-
-
-def test_nothing_is_compiled_at_import():
-    code = """
-import driftline.ensemble, driftline.streams, sys
+IMPORTS = """
+import json, sys
 from numba.core.dispatcher import Dispatcher
+
+def loaded():
+    return sorted({name.partition(".")[0] for name in sys.modules})
+
+import driftline.streams
+seen = {"streams": loaded()}
+from driftline import AMRC
+import driftline.ensemble
+seen["estimator"] = loaded()
 kernels = {f for m in list(sys.modules.values()) if m.__name__.startswith("driftline")
            for f in vars(m).values() if isinstance(f, Dispatcher)}
-print(len(kernels), sum(len(kernel.signatures) for kernel in kernels))
+seen["kernels"] = len(kernels), sum(len(kernel.signatures) for kernel in kernels)
+from driftline.fleet import AMRCFleet
+AMRCFleet(2, ["a", "b"])
+import driftline.report
+import driftline.adapters, driftline.registry as registry
+[registry.describe(name).missing for name in registry.names()]
+seen["all"] = loaded()
+print(json.dumps(seen))
 """
-    n_kernels, n_compiled = map(int, run(code))
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """Return what a process has imported after each of some imports, and how many kernels it has, compiled or not."""
+    return json.loads(" ".join(run(IMPORTS)))
+
+
+def test_importing_streams_imports_nothing_that_downloads(seen):
+    assert not {"pooch", "requests"} & set(seen["streams"])
+
+
+def test_importing_the_estimator_imports_no_optional_dependency(seen):
+    assert not {"typer", "rich", "polars", "hypothesis", "pytest"} & set(seen["estimator"])
+
+
+def test_nothing_is_compiled_at_import(seen):
+    n_kernels, n_compiled = seen["kernels"]
     assert n_kernels > 5
     assert n_compiled == 0
 
 
-def test_other_libraries_are_imported_only_where_their_classifiers_are_made():
-    code = """
-import sys, driftline.adapters, driftline.registry as registry
-[registry.describe(name).missing for name in registry.names()]
-print(*sys.modules)
-"""
-    assert not {"river", "capymoa", "jpype"} & set(run(code))
+def test_other_libraries_are_imported_only_where_they_are_used(seen):
+    """CuPy by fleets on a GPU, Jinja2 by reports that are made, and River and CapyMOA by their classifiers."""
+    assert not {"cupy", "jinja2", "river", "capymoa", "jpype"} & set(seen["all"])

@@ -26,6 +26,8 @@ OTHERS = (
 )
 PAGES = sorted(set(DOCS.rglob("*.md")) - set(OTHERS))
 PAGES = [page for page in PAGES if not any(folder in page.parents for folder in GENERATED)]
+SLOW = {("tutorial", "python"), ("tutorial", "console"), ("rare-classes", "console")}
+"""Pages whose blocks of a kind take long: on a year of flights, once with late labels, and twelve runs to compare."""
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 """A block, and what it prints, if that is shown right below it."""
 WRITES_A_FILE = re.compile(r'open\("[^"]+", "w"')
@@ -40,7 +42,11 @@ def blocks(page, wanted):
 
 def with_blocks(kind):
     """Return the pages that have a block of a kind, as parameters of a test."""
-    return [pytest.param(page, id=page.stem) for page in PAGES if blocks(page, kind)]
+    return [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if (page.stem, kind) in SLOW else [])
+        for page in PAGES
+        if blocks(page, kind)
+    ]
 
 
 def lacking(code):

@@ -126,6 +126,7 @@ def test_the_source_archive_contains_what_a_build_needs_and_neither_tests_nor_re
     }  # fmt: skip
 
 
+@pytest.mark.slow  # make dist runs it, too
 def test_the_wheel_works_with_the_core_dependencies_alone(packages, tmp_path):
     python, command, site_packages = create_environment(tmp_path / "venv", with_pip=False)
     for name in core_distributions():

@@ -134,7 +134,7 @@ def _compiled(function: F, **options: Any) -> F:
     numba has no interface for a cache of one's own, so a private attribute is replaced. In a numba that lacks what
     `KernelCache` needs nothing is cached: that is slow at each start, but no old code is ever run.
     """
-    compiled = numba.njit(error_model="numpy", **options)(function)
+    compiled = numba.njit(error_model="numpy", **WITHOUT_C_ENTRY, **options)(function)
     if compiled is function:  # NUMBA_DISABLE_JIT
         return function
     try:
@@ -166,6 +166,8 @@ def _accepts(option: str) -> bool:
     return hasattr(getattr(target, "options", None), option)
 
 
+WITHOUT_C_ENTRY: dict[str, Any] = {"no_cfunc_wrapper": True} if _accepts("no_cfunc_wrapper") else {}
+"""Options that leave out the function that C code could call, which takes time to compile; none if numba lacks them."""
 UNCOUNTED = {"_nrt": False} if _accepts("_nrt") else {}
 """Options that turn off the counting of references to arrays; none if numba has dropped this private flag.
 

@@ -62,7 +62,12 @@ def progressive(model, X, y):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
     ("labels", "announces"),
-    [([0, 1], True), ([3, 1, 2], False), (["cow", "ant", "bee"], False), (["cow", "ant", "bee"], True)],
+    [
+        ([0, 1], True),
+        pytest.param([3, 1, 2], False, marks=pytest.mark.slow),
+        (["cow", "ant", "bee"], False),
+        (["cow", "ant", "bee"], True),
+    ],
     ids=str,
 )
 def test_predictions_are_those_of_rivers_own_evaluation(name, labels, announces):

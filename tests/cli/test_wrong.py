@@ -240,7 +240,13 @@ def test_a_terminal_that_lacks_characters_is_not_a_failure(folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="files are given another way there")
-@pytest.mark.parametrize("arguments", ["run my.csv --label class --model dwm --json -", "predict my.driftline new.csv"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run my.csv --label class --model dwm --json -",
+        pytest.param("predict my.driftline new.csv", marks=pytest.mark.slow),
+    ],
+)
 def test_a_closed_standard_output_is_reported(folder, model, arguments):
     code = f"import sys; from driftline.cli import main; sys.argv = 'd {arguments}'.split(); main()"
     left = subprocess.run(

@@ -18,6 +18,8 @@ from driftline.streams import ArrayStream
 from driftline.types import Block, Predictions
 from helpers.strategies import seeds
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")  # naive Bayes begins with variances of 0
+
 LABELS = np.array(["ham", "spam", "eggs", "toast"])
 
 

@@ -23,6 +23,8 @@ from driftline.streams import ArrayStream
 from driftline.types import Predictions
 from helpers.quick_models import linear, small_stream
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")  # naive Bayes begins with variances of 0
+
 LATE = np.random.default_rng(0).integers(0, 40, 300).tolist()
 BY_LABEL = Guarantees(errors=({0: 0.1, 2: 0.02}, 0.05), coverages=(0.8, 0.9), per_class=True, rise=None)
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -98,6 +98,7 @@ def test_too_many_classes_and_columns_are_given_up():
     assert baseline.weights.size == 0
 
 
+@settings(max_examples=15)
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=8), st.randoms())
 def test_batches_do_not_depend_on_how_rows_were_cut(parts, random):
     wrong = np.array([[random.random() < 0.3] for _ in range(sum(parts))], dtype=float)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline import ConfigError, PaperAMRC
+from driftline.errors import DownloadError
 from driftline.experiments import ResultStore, RunExecutor, make_figure
 from driftline.experiments.experiment_runs import SimulationRun, error_probabilities, kept_times
 from driftline.experiments.experiment_spec import parse_spec
@@ -182,6 +183,11 @@ def test_mistakes_on_a_stream_are_followed_row_by_row(tmp_path, monkeypatch):
 def test_a_figure_that_cannot_be_made_says_why(tmp_path, monkeypatch):
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
     monkeypatch.setenv("DRIFTLINE_CACHE", str(tmp_path))
+
+    def unreachable(original, folder, timeout):
+        raise DownloadError(f"{original.address}: there is no network")
+
+    monkeypatch.setattr("driftline.streams.catalogue.loading.fetch_file", unreachable)
     made = figure(tmp_path / "results", kind="course", streams=["creditcard"], tuning_rows=10, method=METHODS)
     assert not made.panels
     assert "creditcard" in made.reasons[0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline import AMRC
@@ -15,6 +15,7 @@ def new_fleet(**parameters):
     return AMRCFleet(3, CLASSES, start="blank", features="linear", **parameters)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 999), st.lists(st.sampled_from(["step", "observe", "label"]), min_size=3, max_size=30))
 def test_a_fleet_with_late_labels_gives_the_results_of_separate_models(seed, actions):
     rng = np.random.default_rng(seed)

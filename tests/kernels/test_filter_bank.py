@@ -22,6 +22,12 @@ def take(ladder, x, y, elapsed, centres):
     update_filters(ladder, np.float32(x)[None], 0, y, elapsed, centres)
 
 
+@pytest.mark.parametrize("orders", [(0,), (0, 1)])
+def test_kernels_are_compiled_once_for_new_filters_and_for_those_in_a_buffer(orders):
+    for filters in (new_filter_bank(orders, 4), filters_for(orders, 3, 4)):
+        assert all(array.flags.c_contiguous for array in filters)
+
+
 @settings(max_examples=25)
 @given(seeds, st.sampled_from([(0,), (1,), (0, 1)]), st.booleans())
 def test_filters_equal_their_formulas(seed, orders, is_regular):

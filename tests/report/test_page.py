@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import subprocess
 import sys
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -231,11 +230,6 @@ def luminance(colour):
     parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-def test_jinja2_is_imported_only_when_a_report_is_made():
-    code = "import sys, driftline.report; print('jinja2' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
 
 
 def test_the_script_of_plotly_is_the_published_one():

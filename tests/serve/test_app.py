@@ -12,15 +12,31 @@ from driftline.serve.settings import Limits, ServerSettings
 STREAM = {"name": "payments", "parameters": {"features": "linear"}}
 
 
+def new_client(folder):
+    limits = Limits(body_bytes=20_000, batch_rows=50, streams=2)
+    return TestClient(create_app(ServerSettings(folder, limits=limits)), raise_server_exceptions=False)
+
+
 @pytest.fixture
 def client(tmp_path):
-    limits = Limits(body_bytes=20_000, batch_rows=50, streams=2)
-    with TestClient(create_app(ServerSettings(tmp_path, limits=limits)), raise_server_exceptions=False) as client:
+    with new_client(tmp_path) as client:
         yield client
 
 
 @pytest.fixture
 def stream(client):
+    return new_stream(client)
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory):
+    """Return a client and its stream for requests that are refused and so change nothing."""
+    with new_client(tmp_path_factory.mktemp("server")) as client:
+        yield client, new_stream(client)
+
+
+def new_stream(client):
+    """Create a stream that has learned some rows; return its path."""
     assert client.post("/v1/streams", json=STREAM).status_code == 201
     rows = [{"amount": float(t), "shop": "north" if t % 3 else "south"} for t in range(40)]
     labels = ["fraud" if t > 20 else "fine" for t in range(40)]
@@ -95,7 +111,8 @@ def test_refused_labels_say_why(client, stream):
         ("predict", " " * 20_001, 413, "at most 20000 bytes"),
     ],
 )
-def test_content_that_cannot_be_used_is_refused_and_changes_nothing(client, stream, path, body, status, detail):
+def test_content_that_cannot_be_used_is_refused_and_changes_nothing(refusing, path, body, status, detail):
+    client, stream = refusing
     before = client.get(stream).json()
     response = client.post(f"{stream}/{path}", content=body, headers={"Content-Type": "application/json"})
     assert detail in problem(response, status)
@@ -135,7 +152,8 @@ def test_paths_and_methods_that_do_not_exist_are_problems(client):
 
 
 @pytest.mark.parametrize("number", [0, 2**31, 10**30, "x"])
-def test_numbers_of_webhooks_that_cannot_be_are_refused(client, stream, number):
+def test_numbers_of_webhooks_that_cannot_be_are_refused(refusing, number):
+    client, stream = refusing
     assert "webhook" in problem(client.delete(f"{stream}/webhooks/{number}"), 422)
 
 

@@ -165,7 +165,7 @@ class ModelFile:
             self.content: dict[str, Any] = self._header["content"]
             found = {name: self._describe(entry) for name, entry in entries.items()}
         check_size(sum(array.n_bytes for array in found.values()), max_bytes)
-        self._entries = entries
+        self._entries, self._found = entries, found
         self._stored_names = {self._current_name(name): name for name in entries}
         if len(self._stored_names) < len(entries):
             raise CheckpointError("two of its arrays have the same name")
@@ -225,7 +225,7 @@ class ModelFile:
         check_names(self.described, schema, ignored_part)
         check_shapes(self.described, schema)
         with _unreadable_reported():
-            stored = {name: self._read(entry, self._describe(entry)) for name, entry in self._entries.items()}
+            stored = {name: self._read(entry, self._found[name]) for name, entry in self._entries.items()}
         header = {key: value for key, value in self._header.items() if key != "sha256"}
         if digest(header, stored) != self._header.get("sha256"):
             raise CheckpointError("it is damaged: its checksum does not match; use another copy")

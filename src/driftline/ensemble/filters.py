@@ -46,7 +46,7 @@ def new_filter_bank(orders: tuple[int, ...], d: int) -> FilterBank:
     gains = [_gains(order, discount) for order in orders for discount in DISCOUNTS[order]]
     grid = np.zeros((len(gains), 0, d))
     return FilterBank(
-        gains=np.array(gains).T.reshape(2, len(gains)),
+        gains=np.ascontiguousarray(np.array(gains).T.reshape(2, len(gains))),
         **dict.fromkeys(("level", "rate", "log_weight", "weight"), grid),
         variance=np.zeros((0, d)),
         largest=np.zeros((0, d)),

@@ -14,6 +14,7 @@ from driftline.evaluation.class_counts import ClassCounts
 from driftline.evaluation.metrics import METRICS, Measured, Metric, metric_named
 from driftline.evaluation.significance import MIN_BATCHES, jackknife, student_test
 from driftline.evaluation.timeline import Timeline
+from driftline.evaluation.window_stats import WindowStats
 from driftline.types import Indices, Vector
 
 MAX_BATCHES = 40
@@ -120,7 +121,8 @@ def compare(timelines: Mapping[str, Timeline], by: str = "error", positive: Any 
     label = metric.positive_class(first.support, positive)
     candidates = [_candidate(name, timeline, metric, label) for name, timeline in timelines.items()]
     candidates.sort(key=lambda candidate: (np.isnan(candidate.loss), candidate.loss))
-    lengths = _lengths(first) if _can_be_tested(first, metric, label) else None
+    windows = first.windows(MAX_BATCHES)
+    lengths = _lengths(windows) if _can_be_tested(first, windows, metric, label) else None
     n_pairs = math.comb(sum(not np.isnan(each.loss) for each in candidates), 2)
     return [_place(each, candidates, by, lengths, n_pairs) for each in candidates]
 
@@ -141,14 +143,13 @@ def _candidate(name: str, timeline: Timeline, metric: Metric, label: Any) -> _Ca
     )
 
 
-def _lengths(timeline: Timeline) -> Indices:
-    return np.array([window.n_rows for window in timeline.windows(MAX_BATCHES)])
+def _lengths(windows: Sequence[WindowStats]) -> Indices:
+    return np.array([window.n_rows for window in windows])
 
 
-def _can_be_tested(timeline: Timeline, metric: Metric, label: Any) -> bool:
+def _can_be_tested(timeline: Timeline, windows: Sequence[WindowStats], metric: Metric, label: Any) -> bool:
     """Return whether each class that the measure is about occurs in enough batches of equal length."""
-    windows = timeline.windows(MAX_BATCHES)
-    counts = timeline.class_counts(windows)[_lengths(timeline) == windows[0].n_rows]
+    counts = timeline.class_counts(windows)[_lengths(windows) == windows[0].n_rows]
     positive = None if label is None else timeline.classes.index(label)
     needed = metric.needed_classes(positive, counts.sum(axis=0))
     return len(counts) >= MIN_BATCHES and all(np.count_nonzero(counts[:, k]) >= MIN_BATCHES for k in needed)

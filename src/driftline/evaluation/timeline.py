@@ -295,7 +295,7 @@ class Timeline:
         """The number of rows of each class that occurred, by label."""
         if not self._windows:
             return {}
-        return dict(zip(self.classes, map(int, self.class_counts(self.windows(1))[0]), strict=True))
+        return dict(zip(self.classes, map(int, self.class_counts(self._windows).sum(axis=0)), strict=True))
 
     def measured(self, window: WindowStats, positive: Any = None) -> Measured:
         """Return the counts by class of a window; the classes of the timeline come first, in their order.

@@ -9,13 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from driftline.core.checkpoint import MAX_BYTES, check_size
 from driftline.core.class_list import ClassList
 from driftline.core.state import independent_copy
 from driftline.ensemble.estimator import AMRC
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.fleet.device_streams import AnyStreams, DeviceStreams
 from driftline.fleet.files import opened_fleet, write_fleet
+from driftline.fleet.header import arguments_from, header_of
+from driftline.fleet.inputs import positions_of, read_keyed_rows, read_keys
 from driftline.fleet.late_labels import LateLabels
 from driftline.fleet.layout import StreamMemory
 from driftline.fleet.predictions import FleetPredictions
@@ -29,40 +30,7 @@ from driftline.kernels.fleet import learn_streams, predict_streams
 from driftline.kernels.statements import RowStatements
 from driftline.types import Flags, Indices, LabelArray, Labels, Matrix
 from driftline.utils.interrupts import defer_interrupt
-from driftline.utils.validation import flag, one_of, read_ids, read_labels, read_rows, whole_number
-
-
-def read_keys(keys: Any, n_rows: int) -> list[Any]:
-    """Return keys as plain numbers and texts; raise DataError if they are not `n_rows` of these.
-
-    Parameters
-    ----------
-    keys : array-like of shape (n_rows,)
-        Numbers or texts.
-    n_rows : int
-        How many there must be.
-
-    Returns
-    -------
-    list
-        The keys.
-    """
-    if isinstance(keys, np.ndarray) and keys.shape == (n_rows,) and keys.dtype.kind in "iu":
-        return list(keys.tolist())  # the checks of others take as long as learning a row
-    return list(read_ids(keys, n_rows).tolist())
-
-
-SHARED_PARAMETERS = (
-    "features",
-    "n_components",
-    "order",
-    "scaling",
-    "coverage",
-    "guarantees",
-    "expire_after_labels",
-    "random_state",
-)
-"""Parameters of `AMRC` that all models of a fleet have in common."""
+from driftline.utils.validation import flag, one_of, read_ids, read_labels, whole_number
 
 
 class AMRCFleet:
@@ -216,8 +184,8 @@ class AMRCFleet:
         FleetPredictions
             One entry for each row, in the order of X.
         """
-        rows, known = self._read(X, keys)
-        positions = self._positions(read_labels(y, len(rows)))
+        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
+        positions = positions_of(read_labels(y, len(rows)), self._classes)
         with self._lock, defer_interrupt():
             slots = self._slots_of(known)
             if self._late.is_anyone_waiting and any(map(self._late.is_waiting, known)):
@@ -262,10 +230,10 @@ class AMRCFleet:
         FleetPredictions
             What was said of each row, in the order of X.
         """
-        rows, known = self._read(X, keys)
+        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
         row_ids = list(read_ids(ids, len(rows)).tolist())
         with self._lock, defer_interrupt():
-            self._check_new_ids(known, row_ids)
+            self._late.check_new_ids(known, row_ids)
             slots, parts = self._slots_of(known), []
             for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
                 row = slice(t, t + 1)
@@ -290,7 +258,7 @@ class AMRCFleet:
             or was given up.
         """
         labels = read_labels(y)
-        positions, known = self._positions(labels), read_keys(keys, len(labels))
+        positions, known = positions_of(labels, self._classes), read_keys(keys, len(labels))
         row_ids = read_ids(ids, len(labels)).tolist()
         learned = np.zeros(len(labels), np.bool_)
         unseen = np.full((1, self._model.n_features_in_), np.nan)
@@ -319,21 +287,8 @@ class AMRCFleet:
         row_ids = None if ids is None else read_ids(ids, len(ids)).tolist()
         with self._lock, defer_interrupt():
             self._slot(key)
-            pending = self._late.pending(key).copy()
-            pending.give_up(row_ids)
-            self._late.put(key, pending)
+            self._late.give_up(key, row_ids)
         return self
-
-    def _check_new_ids(self, keys: list[Any], row_ids: list[Any]) -> None:
-        """Raise DataError if a row has the id of another one of its key that waits, or of the same call."""
-        seen: set[tuple[Any, Any]] = set()
-        for row, pair in enumerate(zip(keys, row_ids, strict=True)):
-            if pair in seen or self._late.pending(pair[0]).is_waiting(pair[1]):
-                raise DataError(
-                    f"key {pair[0]!r} already waits for the label of a row with the id {pair[1]!r} of row {row}; give "
-                    "each row of a key an id of its own"
-                )
-            seen.add(pair)
 
     def predict_with_guarantees(
         self, X: Any, keys: Any, *, error: Any = None, coverage: float | None = None
@@ -354,7 +309,7 @@ class AMRCFleet:
         FleetPredictions
             One entry for each row, in the order of X.
         """
-        rows, known = self._read(X, keys)
+        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
         with self._lock:
             newcomer = -1 if all(map(self._slots.__contains__, known)) else self._start.newcomer()
             slots = np.fromiter((self._slots.get(key, newcomer) for key in known), np.int64, len(known))
@@ -563,13 +518,8 @@ class AMRCFleet:
         """
         with self._lock:
             common = stream_to_bytes(self._streams.stream(self._start.slot), self._late.pending(None), self._shape)
-            header = {
-                "parameters": self._model._plain_parameters(),
-                "classes": self._classes.to_json(),
-                "n_columns": self._model.n_features_in_,
-                "pools": self._start.learns,
-                "n_keys": len(self) + 1,
-            }
+            pools, n_keys = self._start.learns, len(self) + 1
+            header = header_of(self._model, self._classes, pools=pools, n_keys=n_keys)
             write_fleet(path, header, chain([(None, common)], ((key, self.key_state(key)) for key in self._slots)))
 
     @classmethod
@@ -606,12 +556,7 @@ class AMRCFleet:
     def _from_header(cls, header: Mapping[str, Any], **where: Any) -> "AMRCFleet":
         """Return a fleet without keys from the header of a file; raise CheckpointError if it is not that of a fleet."""
         try:
-            parameters = AMRC._parameters_from_plain(dict(header["parameters"]))
-            given = {name: parameters[name] for name in SHARED_PARAMETERS}
-            labels, start = ClassList.from_json(header["classes"]).labels, "pooled" if header["pools"] else "blank"
-            model, n_columns = AMRC(**given, memory="light"), whole_number("n_columns", header["n_columns"], at_least=1)
-            check_size(model._n_bytes(model._checked_parameters(), n_columns, len(labels)), MAX_BYTES)
-            return cls(n_columns, labels, start=start, **where, **given)
+            return cls(**arguments_from(header), **where)
         except CheckpointError:
             raise
         except (KeyError, TypeError, ValueError) as error:  # ConfigError and DataError are ValueErrors
@@ -634,27 +579,6 @@ class AMRCFleet:
             self._slots.update(zip(new, taken, strict=True))
             slots = list(map(self._slots.__getitem__, keys))
         return np.array(slots, np.int64)
-
-    def _read(self, X: Any, keys: Any) -> tuple[Matrix, list[Any]]:
-        """Return checked rows and keys; raise DataError if they are none of this fleet."""
-        rows = read_rows(X)
-        if rows.shape[1] != self._model.n_features_in_:
-            raise DataError(f"X has {rows.shape[1]} columns, and the fleet {self._model.n_features_in_}")
-        return rows, read_keys(keys, len(rows))
-
-    def _positions(self, labels: LabelArray) -> Labels:
-        """Return the positions of labels in the list of classes; raise DataError if one is missing there."""
-        self._classes.check(labels)
-        classes = self._classes.labels  # which are sorted
-        positions: Labels = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        unknown = classes[positions] != labels
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            raise DataError(
-                f"the label of row {row} is {labels.tolist()[row]!r}, and the classes of the fleet are "
-                f"{self._classes.labels.tolist()}; give all classes when the fleet begins"
-            )
-        return positions
 
     def _run(
         self, kernel: Any, slots: Indices, *given: Any, error: Any = None, coverage: float | None = None

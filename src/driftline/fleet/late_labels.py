@@ -9,6 +9,7 @@ import numpy as np
 from driftline.core.state import independent_copy
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
+from driftline.errors import DataError
 from driftline.fleet.device_streams import AnyStreams
 from driftline.types import Matrix
 
@@ -63,6 +64,23 @@ class LateLabels:
     def remove(self, key: Any) -> None:
         """Forget the rows of a key."""
         self._pending.pop(key, None)
+
+    def give_up(self, key: Any, row_ids: list[Any] | None) -> None:
+        """Remove rows of a key that wait for labels, by their ids; with None, all of them."""
+        pending = self.pending(key).copy()
+        pending.give_up(row_ids)
+        self.put(key, pending)
+
+    def check_new_ids(self, keys: list[Any], row_ids: list[Any]) -> None:
+        """Raise DataError if a row has the id of another one of its key that waits, or of the same call."""
+        seen: set[tuple[Any, Any]] = set()
+        for row, pair in enumerate(zip(keys, row_ids, strict=True)):
+            if pair in seen or self.pending(pair[0]).is_waiting(pair[1]):
+                raise DataError(
+                    f"key {pair[0]!r} already waits for the label of a row with the id {pair[1]!r} of row {row}; give "
+                    "each row of a key an id of its own"
+                )
+            seen.add(pair)
 
     def observe(self, key: Any, slot: int, x: Matrix, row_id: Any) -> None:
         """Let the model of a key predict a row whose label comes later."""

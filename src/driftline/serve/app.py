@@ -49,6 +49,18 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
+class Application(FastAPI):
+    """An application whose description is made when somebody asks for it."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI description, in which problems have their media type."""
+        is_new = self.openapi_schema is None
+        description = super().openapi()
+        if is_new:
+            _describe_problems(description)
+        return description
+
+
 def create_app(settings: ServerSettings) -> FastAPI:
     """Return the application; it opens the database when it starts."""
     kafka = None if settings.kafka is None else kafka_streams(settings.kafka)
@@ -66,7 +78,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
                 kafka.close()
             service.close()
 
-    app = FastAPI(
+    app = Application(
         title="driftline",
         version=driftline.__version__,
         description=DESCRIPTION,
@@ -99,7 +111,6 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(SQLAlchemyError, _on_database_error)
     app.add_exception_handler(BusyError, _on_database_error)
     app.add_exception_handler(Exception, _on_error)
-    _describe_problems(app.openapi())
     return app
 
 

@@ -253,7 +253,8 @@ def read_labels(y: Any, n_rows: int | None = None, name: str = "y") -> LabelArra
         if labels.dtype == object:
             plain = np.array(labels.tolist())
             labels = plain if plain.ndim == 1 and plain.dtype.kind in "biuf" else labels
-        check_classification_targets(labels)
+        if labels.dtype.kind not in "biuU":  # these are always valid
+            check_classification_targets(labels)
     except (ValueError, TypeError) as error:
         raise DataError(f"{name} cannot be used as labels: {error}") from error
     if labels.dtype.kind not in "biufUO":

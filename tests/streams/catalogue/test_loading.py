@@ -1,4 +1,3 @@
-import subprocess
 import sys
 
 import numpy as np
@@ -131,12 +130,6 @@ def test_the_cache_is_that_of_the_system(monkeypatch, tmp_path):
     (place,) = search_folders().items()
     assert place[0] == "cache"
     assert place[1].name == "driftline"
-
-
-def test_importing_streams_does_not_import_what_downloads():
-    code = "import sys, driftline.streams; print('pooch' in sys.modules or 'requests' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "False"
 
 
 def test_real_streams_load_by_name(real_file):
