@@ -586,11 +586,14 @@ class AMRCFleet:
         """Run a kernel with arrays that have a row for each slot; return what it set, in the order of the rows."""
         n, c = len(slots), len(self._classes.labels)
         guarantees = self._model._learner.tracker.guarantees
-        order = np.argsort(slots, kind="stable")
+        order: Any = slice(None)
+        back: Any = slice(None)
+        if (slots[1:] < slots[:-1]).any():
+            order, back = np.argsort(slots, kind="stable"), np.empty(n, np.int64)
+            back[order] = np.arange(n)
         h, bounds, said = np.empty((n, c)), np.empty(n), blank_statements(n, c, guarantees)
-        self._streams.run(kernel, slots[order], *(array[order] for array in given), h, bounds, *said)
-        back = np.empty(n, np.int64)
-        back[order] = np.arange(n)
+        ordered = (np.ascontiguousarray(array[order]) for array in given)
+        self._streams.run(kernel, slots[order], *ordered, h, bounds, *said)
         of_rows: list[Any] = [array[back] for array in said]
         classes, levels = self._classes.labels, {"error": error, "coverage": coverage}
         return FleetPredictions.of_statements(
