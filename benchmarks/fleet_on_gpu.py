@@ -1,4 +1,4 @@
-"""Speed of a fleet on a GPU, beside the least time that its bytes and operations need; `bench_fleet.py --device cuda`."""
+"""Speed of a fleet on a GPU, and the least time that its bytes and operations need: `bench_fleet.py --device cuda`."""
 
 import time
 from statistics import median
@@ -26,8 +26,8 @@ EXPLANATION = f"""# Fleets on a GPU
 
 Light models with {N_COLUMNS} columns and two classes on one {{gpu}}; each learns one row in a call, with all that is
 said of it, and has learned {N_WARM_UP} before. *there*: slots, rows and labels are on the GPU, and the results stay
-there; a mean of {N_TIMED} calls by the clock of the GPU. *from host*: rows come from arrays of the host, and the results
-go back. *step*: `AMRCFleet.step`, which looks up keys in Python. The last two are medians of {N_STEPS} calls.
+there; a mean of {N_TIMED} calls by the clock of the GPU. *from host*: rows come from arrays of the host, and the
+results go back. *step*: `AMRCFleet.step`, which looks up keys in Python. The last two are medians of {N_STEPS} calls.
 """
 
 

@@ -171,3 +171,25 @@ def test_what_cannot_be_a_fleet_is_refused():
 @pytest.mark.parametrize(("features", "kibibytes"), [("linear", 64), ("auto", 64), ("fourier", 200)])
 def test_the_state_of_a_model_with_8_columns_is_small(features, kibibytes):
     assert AMRCFleet(8, ["a", "b"], features=features).n_bytes_per_key <= kibibytes * 1024
+
+
+def test_acknowledged_alarms_are_armed_again_and_those_of_other_keys_stay():
+    rng = np.random.default_rng(0)
+    guarantees = Guarantees(tolerated=0.1)
+    fleet = AMRCFleet(1, CLASSES[:2], start="blank", features="linear", guarantees=guarantees)
+    for _ in range(300):
+        X, y = rng.normal(size=(3, 1)), rng.choice(CLASSES[:2], 3)  # nobody can be better than guessing
+        fleet.step(X, y, ["a", "b", "c"])
+    models = {key: fleet.model(key) for key in fleet.keys}
+    assert fleet.status()["has_alarm"].all()
+    with pytest.raises(DataError, match="no key 'd'"):
+        fleet.acknowledge_alarm(["a", "d"])
+    assert fleet.status()["has_alarm"].all()
+    assert fleet.acknowledge_alarm(["a", "c"]) is fleet
+    assert fleet.status(["a", "b", "c"])["has_alarm"].tolist() == [False, True, False]
+    for key, model in models.items():
+        if key != "b":
+            model.acknowledge_alarm()
+        assert_same_model(fleet.model(key), model)
+    before = fleet.key_state("a")
+    assert fleet.acknowledge_alarm(["a"]).key_state("a") == before

@@ -386,6 +386,28 @@ class AMRCFleet:
             model._learner.pending = self._late.pending(key).copy()
         return model
 
+    def acknowledge_alarm(self, keys: Any) -> Self:
+        """Arm the raised alarms of some keys again, from their next rows on; nothing changes where none is raised.
+
+        Parameters
+        ----------
+        keys : array-like
+            Keys that have a model.
+
+        Returns
+        -------
+        AMRCFleet
+            The fleet itself.
+        """
+        known = read_keys(keys, len(keys))
+        with self._lock, defer_interrupt():
+            models = {key: self.model(key) for key in known}  # all, before anything changes
+            for key, model in models.items():
+                if model.alarm_ is not None:
+                    model.acknowledge_alarm()
+                    self.put(key, model)
+        return self
+
     def put(self, key: Any, model: AMRC) -> Self:
         """Let a key go on with a model, instead of its own if it has one.
 

@@ -155,9 +155,7 @@ class KeyLearner:
         if not self._figures["has_alarm"]:
             self._refuse(row, "no alarm of the key is raised")
             return
-        model = self._fleet.model(KEY)
-        model.acknowledge_alarm()
-        self._fleet.put(KEY, model)
+        self._fleet.acknowledge_alarm([KEY])
         self._figures = self._current_figures()
         self._add(row, ACKNOWLEDGED)
 
