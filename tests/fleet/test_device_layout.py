@@ -8,6 +8,12 @@ from hypothesis import strategies as st
 from driftline.fleet import AMRCFleet
 from driftline.fleet.device_layout import GAP, NOTHING, STREAM_ALIGNMENT, DeviceLayout, divided_rows
 from driftline.guarantees import Guarantees
+from driftline.kernels.ensemble import COLUMN_FILTERS, FIRST_SPACE, MEMBERS, RECENT_TREES
+from driftline.kernels.filter_bank import FilterBank
+from driftline.kernels.fleet import STATEMENTS
+from driftline.kernels.member_state import Members
+from driftline.kernels.statements import unpacked
+from driftline.kernels.trees import Trees
 from helpers.fleets import CLASSES, rows_of
 
 BY_CLASS = Guarantees(errors=({"fine": 0.1, "hot": 0.05}, 0.02), coverages=(0.9,), per_class=True)
@@ -26,6 +32,43 @@ def test_streams_come_back_from_the_layout_of_a_gpu_as_they_were(features, n_col
     assert layout.n_bytes % STREAM_ALIGNMENT == 0
     assert layout.n_bytes < 1.1 * fleet.n_bytes_per_key
     np.testing.assert_array_equal(layout.to_cores(on_device), streams)
+
+
+def test_numbers_are_where_the_kernels_of_a_gpu_read_them():
+    """As filters.cu, trees.cu, store.cu and confidence.cu say; all bytes are random, and are compared as numbers."""
+    memory = AMRCFleet(8, CLASSES, features="auto", start="blank")._memory
+    layout, rng = DeviceLayout(memory), np.random.default_rng(0)
+    stream = rng.integers(0, 256, (1, memory.n_bytes), np.uint8)
+    on_device = layout.to_device(stream)[0]
+
+    def numbers(first, shape, dtype):
+        stop = first + np.prod(shape) * np.dtype(dtype).itemsize
+        return on_device[first:stop].view(dtype).reshape(shape)
+
+    def on_cores(number, dtype):
+        return memory.array_of(stream, number, dtype)[0]
+
+    bank = [on_cores(COLUMN_FILTERS + 1 + k, np.uint64) for k in range(1, 7)]
+    of_filters, (r, c, p) = bank[:4], bank[0].shape
+    level_at = layout.starts[COLUMN_FILTERS + 1 + FilterBank._fields.index("level")]
+    of_bank = numbers(level_at, (c, 4 * r + 2, p), np.uint64)
+    expected = [np.concatenate([*(each[:, y] for each in of_filters), bank[4][[y]], bank[5][[y]]]) for y in range(c)]
+    np.testing.assert_array_equal(of_bank, expected)
+    fields = [Trees._fields.index(name) for name in ("column", "threshold", "child")]
+    nodes = np.stack([on_cores(RECENT_TREES + k, np.uint32) for k in fields], axis=-1)
+    np.testing.assert_array_equal(numbers(layout.starts[RECENT_TREES + fields[0]], nodes.shape, np.uint32), nodes)
+    mu = FIRST_SPACE + MEMBERS + Members._fields.index("mu")
+    vectors = on_cores(mu, np.uint32)
+    m, c, d = vectors.shape
+    np.testing.assert_array_equal(numbers(layout.starts[mu], (m, c, -(-d // 4) * 4), np.uint32)[..., :d], vectors)
+    statements = memory.statements(stream)[0]
+    state = unpacked(statements, memory.layout.sizes)
+    rows, scores = state.answers.rows.ravel(), state.sets.rows.ravel()
+    confidence = state.confidence
+    weights = [state.weight, confidence.weights, confidence.covariance.ravel()]
+    expected = np.concatenate([rows, scores, *weights, [0.0], confidence.recent_errors, confidence.bins.ravel()])
+    given = numbers(layout.other_starts[STATEMENTS], expected.shape, np.float64)
+    np.testing.assert_array_equal(given.view(np.uint64), expected.view(np.uint64))
 
 
 @settings(max_examples=50)

@@ -8,14 +8,12 @@ from driftline.errors import ConfigError, MissingExtraError
 
 ROWS_PER_LAUNCH = 1 << 20
 """Intermediate results are kept for so many rows."""
-THREADS = 128
-"""Largest number of threads of a block, unless one stream needs more."""
-MAX_THREADS = 1024
+THREADS, MAX_THREADS = 128, 1024
+"""Largest number of threads of a block, and that of a block if one stream needs more than the first."""
 GROWING_BLOCKS = 5
 """Blocks for each multiprocessor that grow trees, while other kernels run."""
-WARP = 32
-LIMIT_THREADS, LIMIT_LANES = 32, 4
-"""Threads of a block that updates limits, and of each stream."""
+WARP, TEAM = 32, 4
+"""Threads of a warp, and those that share the sums over a stream for its thresholds and bounds."""
 
 
 class FleetShape(NamedTuple):
@@ -185,7 +183,7 @@ class CudaKernels:
                 self._learn[s](grid, block, (np.int32(n), buffers, slots, drawn, cuts), shared_mem=n_bytes)
         h, bounds, predicted, *others = results
         self._state(*by_row, (*common, labels, members, h, predicted, *others, learns))
-        grid, block = (-(-n // (LIMIT_THREADS // LIMIT_LANES)),), (LIMIT_THREADS,)
+        grid, block = (-(-n // (WARP // TEAM)),), (WARP,)
         if learns:
             self._set_thresholds(grid, block, (*common, labels, predicted))
         self._calibrate(grid, block, (*common, labels, h, bounds, learns))

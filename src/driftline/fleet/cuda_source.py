@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import ConfigError
-from driftline.fleet.cuda_kernels import WARP
+from driftline.fleet.cuda_kernels import MAX_THREADS, TEAM, THREADS, WARP
 from driftline.fleet.device_layout import GAP, DeviceLayout
 from driftline.fleet.layout import StreamMemory
 from driftline.kernels import alarm, error_interval
@@ -79,22 +79,12 @@ OF_STREAM = {
     "STARTS_AT": ALARM + 4,
     "ORIGIN_AT": COLUMN_FILTERS,
 }
+OF_STORE = ("rows", "n_seen", "mean_squared_norm", "random_state")
+OF_MEMBERS = ("mu", "average", "sums", "mass", "n_since_cut", "partner_lead", "loss", "margin", "n_halvings", "n_cuts")
 OF_SPACE = {
-    "ROWS_AT": RowStore._fields.index("rows"),
-    "N_SEEN_AT": RowStore._fields.index("n_seen"),
-    "MEAN_SQUARED_NORM_AT": RowStore._fields.index("mean_squared_norm"),
-    "RANDOM_STATE_AT": RowStore._fields.index("random_state"),
-    "MU_AT": MEMBERS + Members._fields.index("mu"),
-    "AVERAGE_AT": MEMBERS + Members._fields.index("average"),
-    "SUMS_AT": MEMBERS + Members._fields.index("sums"),
+    **{f"{name.upper()}_AT": RowStore._fields.index(name) for name in OF_STORE},
+    **{f"{name.upper()}_AT": MEMBERS + Members._fields.index(name) for name in OF_MEMBERS},
     "SQUARE_SUMS_AT": MEMBERS + Members._fields.index("squares"),
-    "MASS_AT": MEMBERS + Members._fields.index("mass"),
-    "N_SINCE_CUT_AT": MEMBERS + Members._fields.index("n_since_cut"),
-    "PARTNER_LEAD_AT": MEMBERS + Members._fields.index("partner_lead"),
-    "LOSS_AT": MEMBERS + Members._fields.index("loss"),
-    "MARGIN_AT": MEMBERS + Members._fields.index("margin"),
-    "N_HALVINGS_AT": MEMBERS + Members._fields.index("n_halvings"),
-    "N_CUTS_AT": MEMBERS + Members._fields.index("n_cuts"),
     "CENTRES_AT": WORKSPACE + MemberWorkspace._fields.index("centres"),
 }
 OF_FOREST = {"ORIGIN": FOREST, **{name.upper(): FOREST + 1 + k for k, name in enumerate(ForestStore._fields)}}
@@ -175,6 +165,10 @@ def _sizes(memory: StreamMemory, n_bytes: int, streams_per_buffer: int) -> list[
         "HAS_ALARM": int(layout.places[ALARM, STOP] > layout.places[ALARM, START]),
         "STANDARDISES": int(layout.standardises),
         "GAP": GAP,
+        "WARP": WARP,
+        "TEAM": TEAM,
+        "THREADS": THREADS,
+        "MAX_THREADS": MAX_THREADS,
     }
     numbers = {"COUNTED_SHARE": layout.counted_share, "NEW_SPREAD_VALUE": NEW_SPREAD}
     return [

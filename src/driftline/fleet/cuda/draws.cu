@@ -86,8 +86,6 @@ __device__ __forceinline__ int remainder_of(int age, int n, float inverse) {
   return rest < 0 ? rest + n : rest >= n ? rest - n : rest;
 }
 
-constexpr int DRAW_THREADS = 128;
-
 // What a block keeps in shared memory: the ages that each member draws, then those folded back to its reach, and for
 // each warp the positions that a member of 32 streams draws for a step. Reads of global memory would wait for those
 // before them.
@@ -97,11 +95,11 @@ struct DrawSpace {
   static constexpr int M = SPACE_MEMBERS[S], AGES = ROWS_PER_STEP << PART_BITS;
   static constexpr int PER_CHUNK = 16 / sizeof(P), CHUNKS = ROWS_PER_STEP / PER_CHUNK;
   alignas(16) uint16 ages[2][M][AGES];
-  uint4 chunks[DRAW_THREADS / WARP][WARP][CHUNKS + 1];
+  uint4 chunks[THREADS / WARP][WARP][CHUNKS + 1];
 
   __device__ __forceinline__ void load_ages(const uint16* all) {
     constexpr int OF_KIND = M * AGES * sizeof(uint16) / sizeof(uint4);
-    for (int k = threadIdx.x; k < 2 * OF_KIND; k += DRAW_THREADS) {
+    for (int k = threadIdx.x; k < 2 * OF_KIND; k += THREADS) {
       const uint16* from = all + (k / OF_KIND * N_MEMBERS + FIRST_MEMBER[S]) * AGES;
       reinterpret_cast<uint4*>(ages)[k] = __ldg(reinterpret_cast<const uint4*>(from) + k % OF_KIND);
     }
@@ -170,14 +168,14 @@ __device__ __forceinline__ int64 count_features(char* stream, const float* psi) 
 // Sets the probabilities of the members of space S for each row. If `learns`, counts the row, draws the rows for the
 // steps of each member, and tells in `cuts` whose memory is cut.
 template <int S>
-__global__ void __launch_bounds__(DRAW_THREADS)
+__global__ void __launch_bounds__(THREADS)
     predict_and_draw(int n, const uint64* buffers, const int64* slots, const int* rows, const float* features,
                      const int64* labels, const uint16* ages, double* h_members, typename Position<S>::type* positions,
                      uint8* cuts, bool learns) {
   constexpr int M = SPACE_MEMBERS[S], N = SPACE_ROWS[S];
   __shared__ DrawSpace<S> space;
   if (learns) space.load_ages(ages);
-  const int i = blockIdx.x * DRAW_THREADS + threadIdx.x, item = i < n ? i : 0;
+  const int i = blockIdx.x * THREADS + threadIdx.x, item = i < n ? i : 0;
   char* stream = stream_at(buffers, slots[item]);
   const float* psi = features + int64(item) * N_FEATURES + FIRST_FEATURE[S];
   double* h = h_members + (int64(item) * N_MEMBERS + FIRST_MEMBER[S]) * C;

@@ -145,9 +145,9 @@ struct ClassTimes {
 
 // Threads of a block that has one for each component of its streams, and blocks that should fit into a multiprocessor.
 template <int J>
-constexpr int FILTER_THREADS = J > 128 ? 1024 : 128;
+constexpr int FILTER_THREADS = J > THREADS ? MAX_THREADS : THREADS;
 template <int J>
-constexpr int FILTER_BLOCKS = J > 128 ? 1 : 4;
+constexpr int FILTER_BLOCKS = J > THREADS ? 1 : 4;
 
 // Updates the filters of the raw columns.
 extern "C" __global__ void __launch_bounds__(FILTER_THREADS<P>, FILTER_BLOCKS<P>)

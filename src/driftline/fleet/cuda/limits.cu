@@ -1,6 +1,5 @@
-// Thresholds and the calibrated bound after each row: four lanes for each stream, which share the sums over its memory.
-
-constexpr int TEAM = 4, LIMIT_THREADS = 32;
+// Thresholds and the calibrated bound after each row: a team of lanes for each stream, which share the sums over its
+// memory; a block is one warp.
 
 // Begins to copy N numbers, an even number of them, for each team of a warp to its memory, whose addresses are `stride`
 // bytes apart. All lanes copy for one team after the other.
@@ -46,13 +45,13 @@ __device__ void grow_weight(const Tracked& state) {
 }
 
 // Sets the thresholds of all levels and coverages that concern each row, one for each lane.
-extern "C" __global__ void __launch_bounds__(LIMIT_THREADS)
+extern "C" __global__ void __launch_bounds__(WARP)
     set_thresholds(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
                    const int64* predicted) {
   constexpr int ERRORS = (N_ERRORS + TEAM - 1) / TEAM, SETS = (N_SETS + TEAM - 1) / TEAM;  // of a lane
-  __shared__ Bins all[LIMIT_THREADS / TEAM];
+  __shared__ Bins all[WARP / TEAM];
   const Bins& bins = all[threadIdx.x / TEAM];
-  const int lane = threadIdx.x % TEAM, i = (blockIdx.x * LIMIT_THREADS + threadIdx.x) / TEAM, item = i < n ? i : n - 1;
+  const int lane = threadIdx.x % TEAM, i = (blockIdx.x * WARP + threadIdx.x) / TEAM, item = i < n ? i : n - 1;
   const Tracked state(array_at<double>(stream_at(buffers, slots[item]), STATEMENTS_AT));
   const int label = int(labels[rows[item]]), prediction = int(predicted[rows[item]]);
   load_bins(all, state, prediction, label);
@@ -123,12 +122,12 @@ __device__ __forceinline__ double from_lane(double x, int lane) { return __shfl_
 
 // Sets the calibrated bound of each row to what it was before the row; if `learns`, updates the calibration and the
 // sums by its expected mistake. All lanes of a team compute the same, but for sums, which each computes of another row.
-extern "C" __global__ void __launch_bounds__(LIMIT_THREADS)
+extern "C" __global__ void __launch_bounds__(WARP)
     calibrate_bounds(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
                      const double* mixture, double* bounds, bool learns) {
-  __shared__ Steps all[LIMIT_THREADS / TEAM];
+  __shared__ Steps all[WARP / TEAM];
   const Steps& steps = all[threadIdx.x / TEAM];
-  const int lane = threadIdx.x % TEAM, i = (blockIdx.x * LIMIT_THREADS + threadIdx.x) / TEAM, item = i < n ? i : n - 1;
+  const int lane = threadIdx.x % TEAM, i = (blockIdx.x * WARP + threadIdx.x) / TEAM, item = i < n ? i : n - 1;
   const bool is_writer = i < n && lane == 0;
   const int64 row = rows[item];
   char* stream = stream_at(buffers, slots[item]);

@@ -195,7 +195,7 @@ constexpr int BLOCKS = larger_of(1, smaller_of(Space<S>::PER_LANE <= 2 ? 6 : 2,
 
 // Lets the members of space S learn the newest row of each stream.
 template <int S>
-__global__ void __launch_bounds__(4 * WARP, BLOCKS<S>) learn_space(int n, const uint64* buffers, const int64* slots,
+__global__ void __launch_bounds__(THREADS, BLOCKS<S>) learn_space(int n, const uint64* buffers, const int64* slots,
                             const uint4* positions, const uint8* all_cuts) {
   typedef Space<S> Sp;
   constexpr int M = Sp::M;

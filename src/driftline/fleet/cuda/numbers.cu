@@ -5,7 +5,6 @@ typedef unsigned long long uint64;
 typedef unsigned char uint8;
 typedef unsigned short uint16;
 
-constexpr int WARP = 32;
 constexpr int N_RULES = 4;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 

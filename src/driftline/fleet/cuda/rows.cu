@@ -54,11 +54,9 @@ __device__ __forceinline__ void reweigh(char* stream, const double* before, cons
   for (int m = 0; m < N_MEMBERS; ++m) schemes[m] = schemes[N_MEMBERS + m] = weights.each[m];
 }
 
-constexpr int STATE_THREADS = 128;
-
 // Mixes the members' probabilities of each row and says what follows; if `learns`, updates all of it by the labels but
 // thresholds and the bound.
-extern "C" __global__ void __launch_bounds__(STATE_THREADS, 4)
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
     state_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
                const double* h_members, double* mixture, int64* predicted, double* features, double* confidences,
                double* like_errors, signed char* decisions, double* probabilities, bool* sets, bool learns) {
