@@ -9,6 +9,7 @@ from driftline.fleet import AMRCFleet
 from driftline.fleet.cuda_kernels import cuda_arrays
 from driftline.fleet.device_streams import STREAMS_PER_BUFFER
 from driftline.guarantees.statement_arrays import blank_statements
+from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
 from driftline.kernels.ensemble import COLUMN_FILTERS, FILTERS, FIRST_SPACE, MEMBERS, N_SPACE_ARRAYS
 from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.fleet import EARLY, RECENT, learn_streams
@@ -19,7 +20,7 @@ N_KEYS, N_WARM_UP, N_TIMED, N_STEPS = (10_000, 100_000, 1_000_000), 150, 64, 5
 CASES = [("linear", n) for n in N_KEYS] + [(features, n) for features in ("auto", "fourier") for n in N_KEYS[1:]]
 INTEGER_OPERATIONS, DOUBLE_OPERATIONS = 12, 20
 """Fewest operations of a draw, and of a filter for a row: those that the formulas name."""
-STEPS_PER_LABEL, ROWS_PER_STEP, LANES, SCHEDULERS = 3, 64, 32, 4
+LANES, SCHEDULERS = 32, 4
 COLUMNS = ("features", "keys", "bytes of a key", "ms there", "there, million rows/s", "from host", "step")
 
 EXPLANATION = f"""# Fleets on a GPU

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftline.errors import ConfigError, MissingExtraError
+from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
 
 ROWS_PER_LAUNCH = 1 << 20
 """Intermediate results are kept for so many rows."""
@@ -133,7 +134,7 @@ class CudaKernels:
                 "members": cupy.empty((n, n_members, shape.n_classes), np.float64),
                 "cuts": cupy.empty((n, n_members), np.uint8),
                 "drawn": [
-                    cupy.empty((n, m, 3, 64), np.uint8 if n_rows <= 256 else np.uint16)
+                    cupy.empty((n, m, STEPS_PER_LABEL, ROWS_PER_STEP), np.uint8 if n_rows <= 256 else np.uint16)
                     for m, n_rows in zip(shape.n_members, shape.store_rows, strict=True)
                 ],
             }

@@ -12,7 +12,7 @@ from driftline.fleet.device_layout import GAP, DeviceLayout
 from driftline.fleet.layout import StreamMemory
 from driftline.kernels import alarm, error_interval
 from driftline.kernels.column_scales import NEW_SPREAD
-from driftline.kernels.descent import ROWS_PER_STEP
+from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
 from driftline.kernels.ensemble import (
     ALARM,
     CALIBRATION,
@@ -164,6 +164,8 @@ def _sizes(memory: StreamMemory, n_bytes: int, streams_per_buffer: int) -> list[
         "PART_BITS": int(part).bit_length() - 1,
         "HAS_ALARM": int(layout.places[ALARM, STOP] > layout.places[ALARM, START]),
         "STANDARDISES": int(layout.standardises),
+        "STEPS_PER_LABEL": STEPS_PER_LABEL,
+        "ROWS_PER_STEP": ROWS_PER_STEP,
         "GAP": GAP,
         "WARP": WARP,
         "TEAM": TEAM,

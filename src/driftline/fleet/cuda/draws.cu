@@ -1,6 +1,6 @@
 // Probabilities of the members for each row, and the rows that they draw to learn from, one thread per stream.
 
-constexpr int STEPS_PER_LABEL = 3, ROWS_PER_STEP = 64, ROWS_KEPT_AT_CUT = 10;
+constexpr int ROWS_KEPT_AT_CUT = 10;
 constexpr double CUT_LEAD_MISTAKES = 3.0;
 
 // The positions of the drawn rows in the store: 64 for each step of each member.
