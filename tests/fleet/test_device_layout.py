@@ -8,10 +8,17 @@ from hypothesis import strategies as st
 from driftline.fleet import AMRCFleet
 from driftline.fleet.device_layout import GAP, NOTHING, STREAM_ALIGNMENT, DeviceLayout, divided_rows
 from driftline.guarantees import Guarantees
-from driftline.kernels.ensemble import COLUMN_FILTERS, FIRST_SPACE, MEMBERS, RECENT_TREES
+from driftline.kernels.ensemble import (
+    COLUMN_FILTERS,
+    FIRST_SPACE,
+    MEMBERS,
+    N_SPACE_ARRAYS,
+    RECENT_TREES,
+    WORKSPACE,
+)
 from driftline.kernels.filter_bank import FilterBank
 from driftline.kernels.fleet import STATEMENTS
-from driftline.kernels.member_state import Members
+from driftline.kernels.member_state import Members, MemberWorkspace
 from driftline.kernels.statements import unpacked
 from driftline.kernels.trees import Trees
 from helpers.fleets import CLASSES, rows_of
@@ -48,25 +55,28 @@ def test_numbers_are_where_the_kernels_of_a_gpu_read_them():
     def on_cores(number, dtype):
         return memory.array_of(stream, number, dtype)[0]
 
-    bank = [on_cores(COLUMN_FILTERS + 1 + k, np.uint64) for k in range(1, 7)]
-    of_filters, (r, c, p) = bank[:4], bank[0].shape
+    order = ("level", "rate", "weight", "largest", "variance", "log_weight")
+    bank = [on_cores(COLUMN_FILTERS + 1 + FilterBank._fields.index(name), np.uint64) for name in order]
+    r, c, p = bank[0].shape
     level_at = layout.starts[COLUMN_FILTERS + 1 + FilterBank._fields.index("level")]
-    of_bank = numbers(level_at, (c, 4 * r + 2, p), np.uint64)
-    expected = [np.concatenate([*(each[:, y] for each in of_filters), bank[4][[y]], bank[5][[y]]]) for y in range(c)]
-    np.testing.assert_array_equal(of_bank, expected)
+    pairs = numbers(level_at, (c, 2 * r + 1, p, 2), np.uint64)
+    for y in range(c):
+        expected = np.concatenate([array[:, y] if array.ndim == 3 else array[[y]] for array in bank])
+        np.testing.assert_array_equal(np.moveaxis(pairs[y], 2, 1).reshape(-1, p), expected)
     fields = [Trees._fields.index(name) for name in ("column", "threshold", "child")]
     nodes = np.stack([on_cores(RECENT_TREES + k, np.uint32) for k in fields], axis=-1)
     np.testing.assert_array_equal(numbers(layout.starts[RECENT_TREES + fields[0]], nodes.shape, np.uint32), nodes)
     mu = FIRST_SPACE + MEMBERS + Members._fields.index("mu")
-    vectors = on_cores(mu, np.uint32)
-    m, c, d = vectors.shape
-    np.testing.assert_array_equal(numbers(layout.starts[mu], (m, c, -(-d // 4) * 4), np.uint32)[..., :d], vectors)
-    statements = memory.statements(stream)[0]
-    state = unpacked(statements, memory.layout.sizes)
-    rows, scores = state.answers.rows.ravel(), state.sets.rows.ravel()
-    confidence = state.confidence
-    weights = [state.weight, confidence.weights, confidence.covariance.ravel()]
-    expected = np.concatenate([rows, scores, *weights, [0.0], confidence.recent_errors, confidence.bins.ravel()])
+    centres = FIRST_SPACE + N_SPACE_ARRAYS + WORKSPACE + MemberWorkspace._fields.index("centres")
+    for number in (mu, centres):
+        vectors = on_cores(number, np.uint32)
+        *shape, d = vectors.shape
+        given = numbers(layout.starts[number], (*shape, -(-d // 4) * 4), np.uint32)
+        np.testing.assert_array_equal(given[..., :d], vectors)
+    weight, confidence, answers, sets = unpacked(memory.statements(stream)[0], memory.layout.sizes)
+    parts = [answers.rows, sets.rows, np.append(weight, confidence.weights), *confidence[1:]]
+    parts += [*answers[:3], *answers[4:], *sets[:3], *sets[4:]]
+    expected = np.concatenate([np.pad(part.ravel(), (0, part.size % 2)) for part in parts])
     given = numbers(layout.other_starts[STATEMENTS], expected.shape, np.float64)
     np.testing.assert_array_equal(given.view(np.uint64), expected.view(np.uint64))
 

@@ -13,7 +13,7 @@ THREADS, MAX_THREADS = 128, 1024
 """Largest number of threads of a block, and that of a block if one stream needs more than the first."""
 GROWING_BLOCKS = 5
 """Blocks for each multiprocessor that grow trees, while other kernels run."""
-WARP, TEAM = 32, 4
+WARP, TEAM = 32, 8
 """Threads of a warp, and those that share the sums over a stream for its thresholds and bounds."""
 
 
@@ -69,19 +69,22 @@ class CudaKernels:
     def __init__(self, shape: FleetShape) -> None:
         self.cupy = cupy = cuda_arrays()
         self._shape = shape
-        names = ("store_rows", "predict_and_draw", "learn_space", "set_warp_bytes")
+        names = ("store_rows", "predict_rows", "draw_rows", "learn_space", "set_warp_bytes")
         spaces = range(len(shape.n_members))
         expressions = [f"{name}<{s}>" for name in names for s in spaces]
         module = cupy.RawModule(
             code=shape.source, options=("--std=c++20", "--fmad=false"), name_expressions=expressions
         )
-        self._store, self._draw, self._learn, self._size = (
+        self._store, self._predict, self._draw, self._learn, self._size = (
             [module.get_function(f"{name}<{s}>") for s in spaces] for name in names
         )
-        self._prepare, self._track, self._state, self._set_thresholds, self._calibrate = map(
-            module.get_function,
-            ("prepare_columns", "track_columns", "state_rows", "set_thresholds", "calibrate_bounds"),
+        self._find, self._prepare, self._track = map(
+            module.get_function, ("find_streams", "prepare_columns", "track_columns")
         )
+        self._state, self._count, self._set_thresholds, self._calibrate = map(
+            module.get_function, ("state_rows", "count_rows", "set_thresholds", "calibrate_bounds")
+        )
+        self._rows_of_blocks = self._numbers_of([module.get_function("set_staged_lanes")], 2)
         self._ages, self._directions = cupy.asarray(shape.ages), cupy.asarray(shape.directions)
         if len(shape.directions):
             self._fourier = module.get_function("set_fourier_features")
@@ -129,6 +132,7 @@ class CudaKernels:
             self._memory = {}  # the old memory is free before more is taken
             n_members = sum(shape.n_members)
             self._memory = {
+                "stream_rows": cupy.empty((n, 2), np.uint64),
                 "features": cupy.empty((n, shape.row_features), np.float32),
                 "due": cupy.empty(n + 1, np.int32),
                 "members": cupy.empty((n, n_members, shape.n_classes), np.float64),
@@ -164,46 +168,51 @@ class CudaKernels:
         """Do the same for so few rows that there is memory for their intermediate results."""
         shape, learns, n = self._shape, labels is not None, len(slots)
         labels = rows if labels is None else labels  # not read
-        common, scratch = (np.int32(n), buffers, slots, rows), self._scratch(n)
+        scratch = self._scratch(n)
+        common = np.int32(n), scratch["stream_rows"]
         features, members, cuts = (scratch[name] for name in ("features", "members", "cuts"))
         by_row = (-(-n // THREADS),), (THREADS,)
+        self._find(*by_row, (common[0], buffers, slots, rows, labels, learns, common[1]))
         _launch(self._prepare, n, shape.n_columns, (*common, X, features, learns))
         if len(self._directions):
             _launch(self._fourier, n, len(self._directions), (np.int32(n), self._directions, features))
         if shape.n_trees:
-            self._advance_forests(common, X, labels, features, scratch["due"], learns)
+            self._advance_forests(common, X, features, scratch["due"], learns)
         if learns:
-            _launch(self._track, n, shape.n_columns, (*common, X, labels))
+            _launch(self._track, n, shape.n_columns, (*common, X))
         for s, drawn in enumerate(scratch["drawn"]):
             if learns:
-                _launch(self._store[s], n, shape.n_features[s], (*common, features, labels))
-            self._draw[s](*by_row, (*common, features, labels, self._ages, members, drawn, cuts, learns))
+                _launch(self._store[s], n, shape.n_features[s], (*common, features))
+            grid = (-(-n * shape.n_members[s] // THREADS),)
+            self._predict[s](grid, (THREADS,), (*common, features, members))
             if learns:
+                self._draw[s](*by_row, (*common, features, self._ages, members, drawn, cuts))
                 n_warps, n_bytes = self._warps[s]
                 grid, block = (-(-n // n_warps),), (n_warps * WARP,)
-                self._learn[s](grid, block, (np.int32(n), buffers, slots, drawn, cuts), shared_mem=n_bytes)
+                self._learn[s](grid, block, (*common, drawn, cuts), shared_mem=n_bytes)
         h, bounds, predicted, *others = results
-        self._state(*by_row, (*common, labels, members, h, predicted, *others, learns))
-        grid, block = (-(-n // (WARP // TEAM)),), (WARP,)
+        state_grid, count_grid, team_grid = ((-(-n // k),) for k in (*self._rows_of_blocks, WARP // TEAM))
+        self._state(state_grid, (WARP,), (*common, members, h, predicted, *others, learns))
         if learns:
-            self._set_thresholds(grid, block, (*common, labels, predicted))
-        self._calibrate(grid, block, (*common, labels, h, bounds, learns))
+            self._count(count_grid, (WARP,), (*common, predicted))
+            self._set_thresholds(team_grid, (WARP,), (*common, predicted))
+        self._calibrate(team_grid, (WARP,), (*common, h, bounds, learns))
         if learns and shape.n_trees:
             self.cupy.cuda.get_current_stream().wait_event(self._growing_stream.record())
 
-    def _advance_forests(self, common: Any, X: Any, labels: Any, features: Any, due: Any, learns: bool) -> None:
+    def _advance_forests(self, common: Any, X: Any, features: Any, due: Any, learns: bool) -> None:
         """Set the features that the trees give rows, and let the trees learn the rows if there are labels."""
-        n, buffers, slots, _ = common
+        n, stream_rows = common
         n_due, due = due[:1], due[1:]
         n_due.fill(0)
-        arguments = (*common, X, labels, features, n_due, due, learns)
+        arguments = (*common, X, features, n_due, due, learns)
         _launch(self._walk, int(n), self._shape.n_trees, arguments, self._walk_bytes)
         if learns:
             n_warps, n_bytes = self._growing
             n_blocks = min(-(-int(n) // n_warps), GROWING_BLOCKS * self._n_multiprocessors)
             self._growing_stream.wait_event(self.cupy.cuda.get_current_stream().record())
             with self._growing_stream:
-                self._grow((n_blocks,), (n_warps * WARP,), (buffers, slots, n_due, due), shared_mem=n_bytes)
+                self._grow((n_blocks,), (n_warps * WARP,), (stream_rows, n_due, due), shared_mem=n_bytes)
 
 
 def _launch(kernel: Any, n: int, n_parts: int, arguments: tuple[Any, ...], n_bytes: int = 0) -> None:

@@ -42,8 +42,9 @@ from driftline.kernels.trees import Trees
 from driftline.types import Indices
 
 FILES = (
-    *("numbers", "store", "columns", "filters", "draws", "space", "losses", "gradients", "members"),
-    *("confidence", "thresholds", "statements", "bounds", "rows", "limits"),
+    *("numbers", "store", "columns", "filters", "draws", "space"),
+    *("losses", "losses_of_two", "losses_of_many", "gradients", "memories", "members"),
+    *("staging", "confidence", "thresholds", "statements", "bounds", "rows", "limits"),
 )
 """In this order each uses what those before it define."""
 FOREST_FILES, FOURIER_FILES = ("trees", "forest"), ("fourier",)

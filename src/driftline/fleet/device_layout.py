@@ -42,8 +42,8 @@ Words = NDArray[np.int64]
 class DeviceLayout:
     """The memory layout of a stream on a GPU, and copies from and to that of the cores.
 
-    - Of a bank of filters, all numbers of a class are side by side: of each filter level, rate, log weight and weight,
-      then variance and largest value.
+    - Of a bank of filters, all numbers of a class are side by side, two and two of each component: levels, rates and
+      weights of the filters, largest value, variance, and log weights.
     - Stored rows are divided: four features of all rows, then the next four, at last what remains, and the label.
     - Other vectors of features have a multiple of four numbers.
     - Of each node of a tree, column, threshold and child are side by side.
@@ -119,25 +119,34 @@ def _aligned(source: Words, alignment: int) -> Words:
 
 
 def _divide_statements(arrays: dict[int, Words], number: int, sizes: Indices) -> None:
-    """Put the counts of rows by confidence and by score before all other numbers, and a gap before recent errors."""
+    """Put the counts of rows by confidence and by score before all other parts, of which each has an even length."""
     words = arrays[number]
-    state = unpacked(np.arange(len(words), dtype=np.float64), sizes)
-    counts = np.concatenate([state.answers.rows.ravel(), state.sets.rows.ravel()]).astype(np.int64)
-    rest = words.copy()
-    rest[counts] = NOTHING - 1  # those that are put first
-    rest = np.insert(rest, int(state.confidence.recent_errors[0]), NOTHING, axis=0)
-    arrays[number] = np.concatenate([words[counts], rest[rest[:, 0] >= NOTHING]]).ravel()
+    weight, confidence, answers, sets = unpacked(np.arange(len(words), dtype=np.float64), sizes)
+    first = (answers.rows, sets.rows, confidence.weights)
+    rest = [array for array in (*confidence, *answers, *sets) if all(array is not other for other in first)]
+    parts = [answers.rows, sets.rows, np.append(weight, confidence.weights), *rest]
+    arrays[number] = np.concatenate([_even(words[part.ravel().astype(np.int64)]) for part in parts]).ravel()
+
+
+def _even(numbers: Words) -> Words:
+    """Return the words of some numbers, one row for each, with one number that is not known if theirs is odd."""
+    return np.concatenate([numbers, np.full((len(numbers) % 2, numbers.shape[1]), NOTHING)])
 
 
 def _join_bank(arrays: dict[int, Words], first: int) -> None:
-    """Join the arrays of a bank that have a number for each component, class by class, at the place of its level."""
+    """Join the arrays of a bank that have a number for each component, at the place of its level.
+
+    They are in pairs, class by class; a pair of all components is side by side.
+    """
     level, rate, log_weight, weight, variance, largest = (
         arrays.pop(first + FilterBank._fields.index(name))
         for name in ("level", "rate", "log_weight", "weight", "variance", "largest")
     )
-    of_filters = [np.moveaxis(array, 0, 1) for array in (level, rate, log_weight, weight)]
-    joined = np.concatenate([*of_filters, variance[:, None], largest[:, None]], axis=1)
-    arrays[first + FilterBank._fields.index("level")] = joined.ravel()
+    level, rate, log_weight, weight = (np.moveaxis(array, 0, 1) for array in (level, rate, log_weight, weight))
+    joined = np.concatenate([level, rate, weight, largest[:, None], variance[:, None], log_weight], axis=1)
+    n_classes, n_numbers, n_components, n_words = joined.shape
+    pairs = joined.reshape(n_classes, n_numbers // 2, 2, n_components, n_words)
+    arrays[first + FilterBank._fields.index("level")] = np.moveaxis(pairs, 2, 3).ravel()
 
 
 def _join_nodes(arrays: dict[int, Words], first: int) -> None:
@@ -151,12 +160,12 @@ def _arrange_space(arrays: dict[int, Words], first: int) -> list[int]:
     """Arrange the arrays of single precision of a space; return their numbers."""
     arrays[first] = divided_rows(arrays[first][..., 0], arrays.pop(first + 1)[:, 0])
     vectors = [first + MEMBERS + Members._fields.index(name) for name in ("mu", "average", "sums", "squares")]
+    vectors.append(first + WORKSPACE + MemberWorkspace._fields.index("centres"))
     for k in vectors:
-        n_more = -arrays[k].shape[2] % 4
-        arrays[k] = np.pad(arrays[k][..., 0], ((0, 0), (0, 0), (0, n_more)), constant_values=NOTHING).ravel()
-    centres = first + WORKSPACE + MemberWorkspace._fields.index("centres")
-    arrays[centres] = arrays[centres].ravel()
-    return [first, *vectors, centres]
+        words = arrays[k][..., 0]
+        n_more = -words.shape[-1] % 4
+        arrays[k] = np.pad(words, [*[(0, 0)] * (words.ndim - 1), (0, n_more)], constant_values=NOTHING).ravel()
+    return [first, *vectors]
 
 
 def divided_rows(rows: Any, labels: Any) -> Words:

@@ -10,24 +10,25 @@ enum { ALARM_ROWS, ARMED_AT, WRONG, RAISED, RAISED_AT, SINCE, WRONG_SINCE };
 
 __device__ __forceinline__ void count_row(char* stream, int predicted, int label) {
   const bool is_wrong = predicted != label;
-  int64 *totals = array_at<int64>(stream, TOTALS_AT), *blocks = array_at<int64>(stream, BLOCKS_AT);
-  int64* by_class = array_at<int64>(stream, BY_CLASS_AT) + label * 2;
-  int64* by_prediction = array_at<int64>(stream, BY_PREDICTION_AT) + predicted * 2;
+  int64* blocks = array_at<int64>(stream, BLOCKS_AT);
+  int64* const places[3] = {array_at<int64>(stream, TOTALS_AT), array_at<int64>(stream, BY_CLASS_AT) + label * 2,
+                            array_at<int64>(stream, BY_PREDICTION_AT) + predicted * 2};
   // All loads before the first of the stores, which would wait for them.
-  const int64 counts[6] = {totals[0], totals[1], by_class[0], by_class[1], by_prediction[0], by_prediction[1]};
+  Numbers<int64, 2> counts[3] = {Numbers<int64, 2>(places[0]), Numbers<int64, 2>(places[1]),
+                                 Numbers<int64, 2>(places[2])};
+  const int64 n = counts[0].each[0];
   int64 of_blocks[N_BLOCK_SIZES];
 #pragma unroll
-  for (int w = 0; w < N_BLOCK_SIZES; ++w) of_blocks[w] = blocks[w * N_BLOCKS + counts[0] / BLOCK_ROWS[w] % N_BLOCKS];
+  for (int w = 0; w < N_BLOCK_SIZES; ++w) of_blocks[w] = blocks[w * N_BLOCKS + n / BLOCK_ROWS[w] % N_BLOCKS];
 #pragma unroll
   for (int w = 0; w < N_BLOCK_SIZES; ++w)
-    blocks[w * N_BLOCKS + counts[0] / BLOCK_ROWS[w] % N_BLOCKS] =
-        (counts[0] % BLOCK_ROWS[w] == 0 ? 0 : of_blocks[w]) + is_wrong;
-  totals[0] = counts[0] + 1;
-  totals[1] = counts[1] + is_wrong;
-  by_class[0] = counts[2] + 1;
-  by_class[1] = counts[3] + is_wrong;
-  by_prediction[0] = counts[4] + 1;
-  by_prediction[1] = counts[5] + is_wrong;
+    blocks[w * N_BLOCKS + n / BLOCK_ROWS[w] % N_BLOCKS] = (n % BLOCK_ROWS[w] == 0 ? 0 : of_blocks[w]) + is_wrong;
+#pragma unroll
+  for (int k = 0; k < 3; ++k) {
+    counts[k].each[0] += 1;
+    counts[k].each[1] += is_wrong;
+    counts[k].write(places[k]);
+  }
 }
 
 // Whether the mixture over λ of one sign reaches the limit; the gains are e^λ - 1.
@@ -110,15 +111,14 @@ __device__ void raise_alarm(char* stream, int test, int64 row) {
 __device__ void test_row(char* stream, bool is_wrong) {
   int64* counts = array_at<int64>(stream, ALARM_COUNTS_AT);
   double* levels = array_at<double>(stream, LEVELS_AT);
-  // All loads before the first of the stores, which would wait for them.
-  const int64 row = counts[ALARM_ROWS], wrong = counts[WRONG], wrong_since = counts[WRONG_SINCE];
-  const bool was_raised = counts[RAISED] != -1, is_made[2] = {levels[0] != 1.0, levels[1] != 1.0};
-  counts[ALARM_ROWS] = row + 1;
-  if (was_raised) {
-    counts[WRONG_SINCE] = wrong_since + is_wrong;
+  const int64 row = counts[ALARM_ROWS]++;
+  if (counts[RAISED] != -1) {
+    counts[WRONG_SINCE] += is_wrong;
     return;
   }
-  counts[WRONG] = wrong + is_wrong;
+  counts[WRONG] += is_wrong;
+  const bool is_made[2] = {levels[0] != 1.0, levels[1] != 1.0};
+#pragma unroll 1
   for (int test = 0; test < 2; ++test) {
     if (!is_made[test] || (test == 1 && is_made[0] && counts[RAISED] != -1)) continue;
     if (update_test(stream, test, row, is_wrong) >= TARGETS[3 + test]) raise_alarm(stream, test, row);

@@ -163,16 +163,17 @@ __device__ void update_column(Column column, double raw, double* n_missing) {
 }
 
 // Sets the linear features of each row; if `learns`, updates the statistics of its columns.
-extern "C" __global__ void prepare_columns(int n, const uint64* buffers, const int64* slots, const int* rows,
-                                           const double* X, float* features, bool learns) {
+extern "C" __global__ void prepare_columns(int n, const StreamRow* stream_rows, const double* X, float* features,
+                                           bool learns) {
   const int i = blockIdx.x * (blockDim.x / P) + threadIdx.x / P, j = threadIdx.x % P;
   const bool is_used = i < n && threadIdx.x < blockDim.x / P * P;
   double x = 0.0;
   char* stream = nullptr;
   if (is_used) {
-    stream = stream_at(buffers, slots[i]);
+    const StreamRow item = stream_rows[i];
+    stream = item.stream();
     Column column(stream, j);
-    x = X[int64(rows[i]) * P + j];
+    x = X[int64(item.row) * P + j];
     const double mean = *column.mean, count = *column.count;
     const double filled = isnan(x) ? (count > 0.0 ? mean : 0.0) : x;
     double z = clipped(filled, MAX_MAGNITUDE);

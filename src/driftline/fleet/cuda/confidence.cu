@@ -12,32 +12,39 @@ constexpr double LEAST_SCORE = -10.0, SCORE_STEP = 0.125, LEAST_CONFIDENCE_SCORE
 enum { BIN_ROWS, BIN_ERROR, LOG_FACTOR, OPEN_ROWS, OPEN_WRONG, OPEN_BOUNDS };
 enum { HANDED_OVER, ANSWERED, ON_TRIAL };
 
-// The parts of what is kept, one after the other.
+// The next even number: parts of what is kept begin at multiples of 16 bytes.
+__device__ constexpr int even(int n) { return (n + 1) / 2 * 2; }
+
+// The parts of what is kept, one after the other; the bins first, and the rest, which may be in shared memory.
 struct Tracked {
   double *weight, *weights, *covariance, *recent_errors, *bins;
   double *levels, *by_class, *seen, *rows, *debts, *thresholds, *counts;
   double *misses, *allows_empty, *class_shares, *scores, *set_debts, *set_thresholds, *set_counts;
-  static constexpr int BIN_BYTES = (2 * N_GROUPS * CONFIDENCE_BINS + N_SET_GROUPS * SCORE_BINS) * sizeof(double);
-  __device__ __forceinline__ Tracked(double* at) {
-    rows = at;
+  static constexpr int N_BINS_OF_ALL = 2 * N_GROUPS * CONFIDENCE_BINS + N_SET_GROUPS * SCORE_BINS;
+  static constexpr int N_REST = even(1 + N_DESCRIBED) + even(N_DESCRIBED * N_DESCRIBED) + 2 + even(N_BINS * N_COLUMNS) +
+                                3 * even(N_ERRORS * N_GROUPS) + even(N_ERRORS) + even(N_GROUPS) +
+                                even(N_ERRORS * N_GROUPS * 3) + even(N_SETS) + even(1) + even(C) +
+                                2 * even(N_SETS * N_SET_GROUPS) + even(N_SETS * N_SET_GROUPS * 3);
+  __device__ __forceinline__ Tracked(double* bins_at, double* rest) {
+    rows = bins_at;
     scores = rows + 2 * N_GROUPS * CONFIDENCE_BINS;
-    weight = scores + N_SET_GROUPS * SCORE_BINS;
+    weight = rest;
     weights = weight + 1;
-    covariance = weights + N_DESCRIBED;
-    recent_errors = covariance + N_DESCRIBED * N_DESCRIBED + 1;  // after a gap, so that it is at a multiple of 16 bytes
+    covariance = weight + even(1 + N_DESCRIBED);
+    recent_errors = covariance + even(N_DESCRIBED * N_DESCRIBED);
     bins = recent_errors + 2;
-    levels = bins + N_BINS * N_COLUMNS;
-    by_class = levels + N_ERRORS * N_GROUPS;
-    seen = by_class + N_ERRORS;
-    debts = seen + N_GROUPS;
-    thresholds = debts + N_ERRORS * N_GROUPS;
-    counts = thresholds + N_ERRORS * N_GROUPS;
-    misses = counts + N_ERRORS * N_GROUPS * 3;
-    allows_empty = misses + N_SETS;
-    class_shares = allows_empty + 1;
-    set_debts = class_shares + C;
-    set_thresholds = set_debts + N_SETS * N_SET_GROUPS;
-    set_counts = set_thresholds + N_SETS * N_SET_GROUPS;
+    levels = bins + even(N_BINS * N_COLUMNS);
+    by_class = levels + even(N_ERRORS * N_GROUPS);
+    seen = by_class + even(N_ERRORS);
+    debts = seen + even(N_GROUPS);
+    thresholds = debts + even(N_ERRORS * N_GROUPS);
+    counts = thresholds + even(N_ERRORS * N_GROUPS);
+    misses = counts + even(N_ERRORS * N_GROUPS * 3);
+    allows_empty = misses + even(N_SETS);
+    class_shares = allows_empty + even(1);
+    set_debts = class_shares + even(C);
+    set_thresholds = set_debts + even(N_SETS * N_SET_GROUPS);
+    set_counts = set_thresholds + even(N_SETS * N_SET_GROUPS);
   }
 };
 

@@ -1,4 +1,4 @@
-// Probabilities of the members for each row, and the rows that they draw to learn from, one thread per stream.
+// Probabilities of the members for each row, and the rows that they draw to learn from.
 
 constexpr int ROWS_KEPT_AT_CUT = 10;
 constexpr double CUT_LEAD_MISTAKES = 3.0;
@@ -20,36 +20,38 @@ __device__ __forceinline__ uint64 next_state(uint64 x) {
   return x ^ (x << 17);
 }
 
-// As driftline.kernels.members.predict_row.
+// Sets the probabilities of the members of space S for each row, as driftline.kernels.members.predict_row, with a thread
+// for each member.
 template <int S>
-__device__ __forceinline__ void predict_members(char* stream, const float* features, double* h) {
+__global__ void __launch_bounds__(THREADS)
+    predict_rows(int n, const StreamRow* stream_rows, const float* features, double* h_members) {
   constexpr int D = SPACE_FEATURES[S], M = SPACE_MEMBERS[S];
-  float psi[D];
+  const int thread = blockIdx.x * THREADS + threadIdx.x, i = thread / M, m = thread % M;
+  if (i >= n) return;
+  char* stream = stream_rows[i].stream();
+  const float* psi = features + int64(i) * N_FEATURES + FIRST_FEATURE[S];
+  const int n_halvings = int(array_at<int64>(stream, N_HALVINGS_AT[S])[m]);
+  const float factor = n_halvings == N_RULES ? 0.0f : 1.0f / float(1 << n_halvings);
+  float scores[C], largest = -float(infinity());
 #pragma unroll
-  for (int j = 0; j < D; ++j) psi[j] = features[j];
-  for (int m = 0; m < M; ++m) {
-    const int n_halvings = int(array_at<int64>(stream, N_HALVINGS_AT[S])[m]);
-    const float factor = n_halvings == N_RULES ? 0.0f : 1.0f / float(1 << n_halvings);
-    float scores[C], largest = -float(infinity());
-#pragma unroll
-    for (int y = 0; y < C; ++y) {
-      const Vector<D> average(array_at<float>(stream, AVERAGE_AT[S]) + (m * C + y) * STRIDE<S>);
-      scores[y] = factor * dot<D>(psi, average.each);
-      largest = larger(largest, scores[y]);
-    }
-#pragma unroll
-    for (int y = 0; y < C; ++y) scores[y] -= largest;
-    int order[C], size;
-    const float theta = single_support(scores, order, size);
-    double rule[C], total = 0.0;
-#pragma unroll
-    for (int y = 0; y < C; ++y) {
-      rule[y] = larger(scores[y] - theta, 0.0f);
-      total += rule[y];
-    }
-#pragma unroll
-    for (int y = 0; y < C; ++y) h[m * C + y] = total > 0.0 ? rule[y] / total : 1.0 / C;
+  for (int y = 0; y < C; ++y) {
+    const Vector<D> average(array_at<float>(stream, AVERAGE_AT[S]) + (m * C + y) * STRIDE<S>);
+    scores[y] = factor * dot<D>(psi, average.each);
+    largest = larger(largest, scores[y]);
   }
+#pragma unroll
+  for (int y = 0; y < C; ++y) scores[y] -= largest;
+  int order[C], size;
+  const float theta = single_support(scores, order, size);
+  double rule[C], total = 0.0;
+#pragma unroll
+  for (int y = 0; y < C; ++y) {
+    rule[y] = larger(scores[y] - theta, 0.0f);
+    total += rule[y];
+  }
+  double* h = h_members + (int64(i) * N_MEMBERS + FIRST_MEMBER[S] + m) * C;
+#pragma unroll
+  for (int y = 0; y < C; ++y) h[y] = total > 0.0 ? rule[y] / total : 1.0 / C;
 }
 
 // Whether the memory of a member is cut at this row; counts its rows.
@@ -105,6 +107,10 @@ struct DrawSpace {
     }
     __syncthreads();
   }
+  // Sets the positions of this lane to 0: a member whose memory is cut draws none.
+  __device__ __forceinline__ void clear() {
+    for (uint4& chunk : chunks[threadIdx.x / WARP][threadIdx.x % WARP]) chunk = uint4{};
+  }
   // Writes the positions that the streams of a warp have drawn for a step of member m; `first` is the first one, of n.
   __device__ __forceinline__ void write(P* positions, int first, int n, int m, int step) const {
     const int lane = threadIdx.x % WARP;
@@ -121,7 +127,7 @@ struct DrawSpace {
 
 // Sets the positions of the rows that a member draws from the last n for a step; returns the state of the generator.
 template <int S, Ages KIND>
-__device__ __forceinline__ uint64 draw_rows(uint64 x, int newest, int n, const uint16* ages, uint4* chunks) {
+__device__ __forceinline__ uint64 draw_ages(uint64 x, int newest, int n, const uint16* ages, uint4* chunks) {
   constexpr int N = SPACE_ROWS[S], PER_CHUNK = DrawSpace<S>::PER_CHUNK;
   const float inverse = 1.0f / float(n);
 #pragma unroll 1
@@ -149,9 +155,9 @@ template <int S>
 __device__ __forceinline__ uint64 draw_for_member(DrawSpace<S>& space, uint64 x, int m, int newest, int n) {
   const int number = FIRST_MEMBER[S] + m;
   uint4* chunks = space.chunks[threadIdx.x / WARP][threadIdx.x % WARP];
-  if (MEMBER_IS_UNIFORM[number]) return draw_rows<S, Ages::UNIFORM>(x, newest, n, space.ages[0][m], chunks);
-  if (n == MEMBER_REACH[number]) return draw_rows<S, Ages::FOLDED>(x, newest, n, space.ages[1][m], chunks);
-  return draw_rows<S, Ages::QUANTILES>(x, newest, n, space.ages[0][m], chunks);
+  if (MEMBER_IS_UNIFORM[number]) return draw_ages<S, Ages::UNIFORM>(x, newest, n, space.ages[0][m], chunks);
+  if (n == MEMBER_REACH[number]) return draw_ages<S, Ages::FOLDED>(x, newest, n, space.ages[1][m], chunks);
+  return draw_ages<S, Ages::QUANTILES>(x, newest, n, space.ages[0][m], chunks);
 }
 
 // Counts the newest row of a stream, which has these features.
@@ -165,29 +171,26 @@ __device__ __forceinline__ int64 count_features(char* stream, const float* psi) 
   return n_rows;
 }
 
-// Sets the probabilities of the members of space S for each row. If `learns`, counts the row, draws the rows for the
-// steps of each member, and tells in `cuts` whose memory is cut.
+// Counts each row, draws the rows for the steps of each member, and tells in `cuts` whose memory is cut; one thread per
+// stream.
 template <int S>
 __global__ void __launch_bounds__(THREADS)
-    predict_and_draw(int n, const uint64* buffers, const int64* slots, const int* rows, const float* features,
-                     const int64* labels, const uint16* ages, double* h_members, typename Position<S>::type* positions,
-                     uint8* cuts, bool learns) {
+    draw_rows(int n, const StreamRow* stream_rows, const float* features, const uint16* ages, const double* h_members,
+              typename Position<S>::type* positions, uint8* cuts) {
   constexpr int M = SPACE_MEMBERS[S], N = SPACE_ROWS[S];
   __shared__ DrawSpace<S> space;
-  if (learns) space.load_ages(ages);
+  space.load_ages(ages);
   const int i = blockIdx.x * THREADS + threadIdx.x, item = i < n ? i : 0;
-  char* stream = stream_at(buffers, slots[item]);
-  const float* psi = features + int64(item) * N_FEATURES + FIRST_FEATURE[S];
-  double* h = h_members + (int64(item) * N_MEMBERS + FIRST_MEMBER[S]) * C;
-  if (i < n) predict_members<S>(stream, psi, h);
-  if (!learns) return;
-  const int label = int(labels[rows[item]]);
-  const int64 n_rows = i < n ? count_features<S>(stream, psi) : 1;
+  const StreamRow row = stream_rows[item];
+  char* stream = row.stream();
+  const double* h = h_members + (int64(item) * N_MEMBERS + FIRST_MEMBER[S]) * C;
+  const int64 n_rows =
+      i < n ? count_features<S>(stream, features + int64(item) * N_FEATURES + FIRST_FEATURE[S]) : 1;
   uint64& random_state = array_at<uint64>(stream, RANDOM_STATE_AT[S])[0];
   uint64 x = random_state;
 #pragma unroll 1
   for (int m = 0; m < M; ++m) {
-    const bool draws = i < n && !is_cut<S>(stream, m, label, h);
+    const bool draws = i < n && !is_cut<S>(stream, m, row.label, h);
     if (i < n) cuts[int64(i) * N_MEMBERS + FIRST_MEMBER[S] + m] = !draws;
     int64 reach = smaller(n_rows, MEMBER_REACH[FIRST_MEMBER[S] + m]);
     if (MEMBER_PARTNER[FIRST_MEMBER[S] + m] >= 0)
@@ -195,6 +198,7 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll 1
     for (int step = 0; step < STEPS_PER_LABEL; ++step) {
       if (draws) x = draw_for_member<S>(space, x, m, int((n_rows - 1) % N), int(reach));
+      if (!draws) space.clear();
       space.write(positions, i - int(threadIdx.x % WARP), n, m, step);
     }
   }

@@ -6,41 +6,42 @@ constexpr double MAX_FORECAST_GAPS = 10.0, ELAPSED = 1.0;
 // Where the arrays of a bank of R filters with J components are.
 template <int R, int J>
 struct Bank {
-  double *components, *n_rows, *age, *mean_gap, *inverse_gap;
+  // The numbers of a component, in pairs: levels, rates and weights of the filters, largest value, variance, log weights.
+  static constexpr int PAIRS = 2 * R + 1;
+  double2* components;
+  double *n_rows, *age, *mean_gap, *inverse_gap;
   __device__ __forceinline__ Bank(char* stream, const int* at)
-      : components(array_at<double>(stream, at[0])), n_rows(array_at<double>(stream, at[1])),
+      : components(array_at<double2>(stream, at[0])), n_rows(array_at<double>(stream, at[1])),
         age(array_at<double>(stream, at[2])), mean_gap(array_at<double>(stream, at[3])),
         inverse_gap(array_at<double>(stream, at[4])) {}
-  // Number k of component j of class y: levels, rates, log weights and weights of the filters, variance, largest value.
-  __device__ __forceinline__ double& number(int y, int k, int j) const {
-    return components[(y * (4 * R + 2) + k) * J + j];
-  }
+  // A pair of numbers of component j of class y; those of all components are side by side.
+  __device__ __forceinline__ double2& pair(int y, int k, int j) const { return components[(y * PAIRS + k) * J + j]; }
 };
 
 // What is kept of component j of class y.
 template <int R, int J>
 struct Component {
-  double level[R], rate[R], log_weight[R], weight[R], variance, largest;
-  __device__ __forceinline__ Component(const Bank<R, J>& bank, int y, int j)
-      : variance(bank.number(y, 4 * R, j)), largest(bank.number(y, 4 * R + 1, j)) {
+  double level[R], rate[R], weight[R], largest, variance, log_weight[R];
+  // Number k of those that are in pairs.
+  __device__ __forceinline__ double& number(int k) {
+    return k < R       ? level[k]
+           : k < 2 * R ? rate[k - R]
+           : k < 3 * R ? weight[k - 2 * R]
+           : k == 3 * R ? largest
+           : k == 3 * R + 1 ? variance
+                            : log_weight[k - 3 * R - 2];
+  }
+  __device__ __forceinline__ Component(const Bank<R, J>& bank, int y, int j) {
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      level[r] = bank.number(y, r, j);
-      rate[r] = bank.number(y, R + r, j);
-      log_weight[r] = bank.number(y, 2 * R + r, j);
-      weight[r] = bank.number(y, 3 * R + r, j);
+    for (int k = 0; k < Bank<R, J>::PAIRS; ++k) {
+      const double2 pair = bank.pair(y, k, j);
+      number(2 * k) = pair.x;
+      number(2 * k + 1) = pair.y;
     }
   }
-  __device__ __forceinline__ void write(const Bank<R, J>& bank, int y, int j) const {
-    bank.number(y, 4 * R, j) = variance;
-    bank.number(y, 4 * R + 1, j) = largest;
+  __device__ __forceinline__ void write(const Bank<R, J>& bank, int y, int j) {
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      bank.number(y, r, j) = level[r];
-      bank.number(y, R + r, j) = rate[r];
-      bank.number(y, 2 * R + r, j) = log_weight[r];
-      bank.number(y, 3 * R + r, j) = weight[r];
-    }
+    for (int k = 0; k < Bank<R, J>::PAIRS; ++k) bank.pair(y, k, j) = make_double2(number(2 * k), number(2 * k + 1));
   }
 
   __device__ __forceinline__ double extrapolate(int r, double horizon) const {
@@ -151,20 +152,21 @@ constexpr int FILTER_BLOCKS = J > THREADS ? 1 : 4;
 
 // Updates the filters of the raw columns.
 extern "C" __global__ void __launch_bounds__(FILTER_THREADS<P>, FILTER_BLOCKS<P>)
-    track_columns(int n, const uint64* buffers, const int64* slots, const int* rows,
-                                         const double* X, const int64* labels) {
+    track_columns(int n, const StreamRow* stream_rows, const double* X) {
   const int i = blockIdx.x * (blockDim.x / P) + threadIdx.x / P, j = threadIdx.x % P;
   const bool is_used = i < n && threadIdx.x < blockDim.x / P * P;
-  const int item = is_used ? i : 0, y = int(labels[rows[item]]);
-  char* stream = stream_at(buffers, slots[item]);
+  const StreamRow row = stream_rows[is_used ? i : 0];
+  const int y = row.label;
+  char* stream = row.stream();
   const Bank<N_COLUMN_FILTERS, P> bank(stream, COLUMN_BANK_AT);
+  double& kept = array_at<double>(stream, ORIGIN_AT)[j];
+  const double raw = X[int64(row.row) * P + j];
+  Component<N_COLUMN_FILTERS, P> component(bank, y, j);
+  double origin = kept;
   const ClassTimes times(bank, y);
   if (is_used) {
-    double& origin = array_at<double>(stream, ORIGIN_AT)[j];
-    const double raw = X[int64(rows[i]) * P + j];
-    if (isnan(origin) && !isnan(raw)) origin = clipped(raw, MAX_MAGNITUDE);
+    if (isnan(origin) && !isnan(raw)) kept = origin = clipped(raw, MAX_MAGNITUDE);
     const double shift = raw - origin, x = isnan(shift) ? shift : clipped(shift, MAX_MAGNITUDE);
-    Component<N_COLUMN_FILTERS, P> component(bank, y, j);
     component.update(COLUMN_GAINS, x, component.forecast(times.horizon), times.n, times.age, times.horizon);
     component.write(bank, y, j);
   }
@@ -175,26 +177,23 @@ extern "C" __global__ void __launch_bounds__(FILTER_THREADS<P>, FILTER_BLOCKS<P>
 // Puts the features of each row into the store of space S, less the forecast of its class if the store is compensated.
 template <int S>
 __global__ void __launch_bounds__(FILTER_THREADS<SPACE_FEATURES[S]>)
-    store_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const float* features,
-                           const int64* labels) {
-  constexpr int D = SPACE_FEATURES[S], N = SPACE_ROWS[S];
+    store_rows(int n, const StreamRow* stream_rows, const float* features) {
+  constexpr int D = SPACE_FEATURES[S];
   const int i = blockIdx.x * (blockDim.x / D) + threadIdx.x / D, j = threadIdx.x % D;
   const bool is_used = i < n && threadIdx.x < blockDim.x / D * D;
-  const int item = is_used ? i : 0, y = int(labels[rows[item]]);
-  char* stream = stream_at(buffers, slots[item]);
-  const int place = int(array_at<int64>(stream, N_SEEN_AT[S])[0] % N);
-  const float x = features[int64(item) * N_FEATURES + FIRST_FEATURE[S] + j];
-  float* stored = array_at<float>(stream, ROWS_AT[S]) + Rows<S>::at(place, j);
-  if (is_used && j == 0) array_at<int>(stream, ROWS_AT[S])[Rows<S>::label_at(place)] = y;
-  if constexpr (SPACE_FILTERS[S] == 0) {
-    if (is_used) *stored = x;
-  } else {
+  const int item = is_used ? i : 0;
+  const StreamRow row = stream_rows[item];
+  const int y = row.label;
+  char* stream = row.stream();
+  // All loads before the first of the stores, which would wait for them.
+  const int64 n_seen = array_at<int64>(stream, N_SEEN_AT[S])[0];
+  float x = features[int64(item) * N_FEATURES + FIRST_FEATURE[S] + j];
+  if constexpr (SPACE_FILTERS[S] > 0) {
     const Bank<SPACE_FILTERS[S], D> bank(stream, SPACE_BANK_AT[S]);
+    Component<SPACE_FILTERS[S], D> component(bank, y, j);
     const ClassTimes times(bank, y);
     if (is_used) {
-      // All loads before the first of the stores, which would wait for them.
       float* centres = array_at<float>(stream, CENTRES_AT[S]) + j;
-      Component<SPACE_FILTERS[S], D> component(bank, y, j);
       float of_others[C];
 #pragma unroll
       for (int k = 1; k < C; ++k) {
@@ -202,14 +201,18 @@ __global__ void __launch_bounds__(FILTER_THREADS<SPACE_FEATURES[S]>)
         of_others[k] = float(Component<SPACE_FILTERS[S], D>(bank, other, j).forecast(times.next_horizon(other)));
       }
       const float centre = float(component.forecast(times.horizon));
-      *stored = times.n == 0.0 ? 0.0f : x - centre;
       component.update(SPACE_GAINS, x, centre, times.n, times.age, times.horizon);
+      x = times.n == 0.0 ? 0.0f : x - centre;
       component.write(bank, y, j);
-      centres[y * D] = float(component.forecast(times.next_horizon(y)));
+      centres[y * STRIDE<S>] = float(component.forecast(times.next_horizon(y)));
 #pragma unroll
-      for (int k = 1; k < C; ++k) centres[(y + k) % C * D] = of_others[k];
+      for (int k = 1; k < C; ++k) centres[(y + k) % C * STRIDE<S>] = of_others[k];
     }
     __syncthreads();  // all components of a stream have read the times
     if (is_used && j == 0) times.write(bank, y);
   }
+  if (!is_used) return;
+  const int place = int(n_seen % SPACE_ROWS[S]);
+  array_at<float>(stream, ROWS_AT[S])[Rows<S>::at(place, j)] = x;
+  if (j == 0) array_at<int>(stream, ROWS_AT[S])[Rows<S>::label_at(place)] = y;
 }

@@ -57,22 +57,21 @@ __device__ __forceinline__ bool is_due(const Trees& trees, int forest, int n_row
 
 // Sets the features that the forests give each row, with a thread for each tree. If `learns`, stores the row, counts it
 // in its leaves, and adds it to the list `due` if trees are to be grown or replaced.
-extern "C" __global__ void walk_trees(int n, const uint64* buffers, const int64* slots, const int* rows,
-                                      const double* X, const int64* labels, float* features, int* n_due, int* due,
-                                      bool learns) {
+extern "C" __global__ void walk_trees(int n, const StreamRow* stream_rows, const double* X, float* features,
+                                      int* n_due, int* due, bool learns) {
   extern __shared__ __align__(16) char forest_memory[];
   const int i = blockIdx.x * (blockDim.x / ALL_TREES) + threadIdx.x / ALL_TREES, thread = threadIdx.x % ALL_TREES;
   const bool is_used = i < n && threadIdx.x < blockDim.x / ALL_TREES * ALL_TREES;
-  const int item = is_used ? i : 0, forest = thread < N_TREES[0] ? 0 : 1, t = thread - (forest == 0 ? 0 : N_TREES[0]);
-  const int label = learns ? int(labels[rows[item]]) : 0;
+  const int forest = thread < N_TREES[0] ? 0 : 1, t = thread - (forest == 0 ? 0 : N_TREES[0]);
+  const StreamRow row = stream_rows[is_used ? i : 0];
   Walk& walk = reinterpret_cast<Walk*>(forest_memory)[threadIdx.x / ALL_TREES];
-  char* stream = stream_at(buffers, slots[item]);
+  char* stream = row.stream();
   const Trees trees(stream, forest);
   Forests forests(stream);
   if (is_used) {
     float* stored = array_at<float>(stream, FOREST_ROWS_AT) + int(forests.n_seen % N_STORED) * P;
     for (int j = thread; j < P; j += ALL_TREES) {
-      const double raw = X[int64(rows[i]) * P + j];
+      const double raw = X[int64(row.row) * P + j];
       double& kept = array_at<double>(stream, FOREST_ORIGIN_AT)[j];
       double origin = kept;
       if (learns && isnan(origin) && !isnan(raw)) kept = origin = clipped(raw, MAX_MAGNITUDE);
@@ -101,11 +100,11 @@ extern "C" __global__ void walk_trees(int n, const uint64* buffers, const int64*
   }
   if (!learns) return;
   __syncthreads();  // all shares are of the counts before this row
-  if (has_leaf) trees.counts_of(t, walk.leaves[thread])[label] += 1.0f;
+  if (has_leaf) trees.counts_of(t, walk.leaves[thread])[row.label] += 1.0f;
   if (!is_used || thread != 0) return;
-  array_at<int64>(stream, FOREST_LABELS_AT)[forests.n_seen % N_STORED] = label;
+  array_at<int64>(stream, FOREST_LABELS_AT)[forests.n_seen % N_STORED] = row.label;
   forests.n_seen += 1;
-  int what = forests.is_cut(walk.shares + 2 * label) ? WAS_CUT : 0;
+  int what = forests.is_cut(walk.shares + 2 * row.label) ? WAS_CUT : 0;
   if (is_due(Trees(stream, 0), 0, forests.n_rows(0))) what |= RECENT_IS_DUE;
   if (is_due(Trees(stream, 1), 1, forests.n_rows(1))) what |= LONG_IS_DUE;
   if (what) due[atomicAdd(n_due, 1)] = i * N_KINDS + what;
@@ -155,12 +154,12 @@ __device__ __noinline__ void grow_next(Growth& growth, const Trees& trees, char*
 }
 
 // Replaces and grows the trees that are due, with a warp for each stream on the list.
-extern "C" __global__ void grow_trees(const uint64* buffers, const int64* slots, const int* n_due, const int* due) {
+extern "C" __global__ void grow_trees(const StreamRow* stream_rows, const int* n_due, const int* due) {
   extern __shared__ __align__(16) char forest_memory[];
   const int n_warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
   Growth& growth = reinterpret_cast<Growth*>(forest_memory)[warp];
   for (int k = blockIdx.x * n_warps + warp; k < *n_due; k += gridDim.x * n_warps) {
-    char* stream = stream_at(buffers, slots[due[k] / N_KINDS]);
+    char* stream = stream_rows[due[k] / N_KINDS].stream();
     const Forests forests(stream);
     const int what = due[k] % N_KINDS, newest = int((forests.n_seen - 1) % N_STORED);
     __syncwarp();

@@ -1,22 +1,6 @@
 // Thresholds and the calibrated bound after each row: a team of lanes for each stream, which share the sums over its
 // memory; a block is one warp.
 
-// Begins to copy N numbers, an even number of them, for each team of a warp to its memory, whose addresses are `stride`
-// bytes apart. All lanes copy for one team after the other.
-template <int N>
-__device__ __forceinline__ void copy_for_teams(double* first_to, int stride, const double* from) {
-#pragma unroll
-  for (int team = 0; team < WARP / TEAM; ++team) {
-    const uint64 of_team = __shfl_sync(ALL_LANES, reinterpret_cast<uint64>(from), team * TEAM);
-    char* to = reinterpret_cast<char*>(first_to) + team * stride;
-#pragma unroll
-    for (int k = 0; k < N; k += 2 * WARP) {
-      const int at = (k + 2 * (threadIdx.x % WARP)) * sizeof(double);
-      if (at < N * int(sizeof(double))) copy_async<16>(to + at, reinterpret_cast<const char*>(of_team) + at);
-    }
-  }
-}
-
 // The rows in each bin of confidence and of scores that concern a row; teams of a warp read from different banks.
 struct Bins {
   static constexpr int GROUPS = N_GROUPS < 2 ? 1 : 2;
@@ -28,10 +12,10 @@ __device__ __forceinline__ void load_bins(Bins* all, const Tracked& state, int p
 #pragma unroll
   for (int which = 0; which < Bins::GROUPS; ++which) {
     const double* from = state.rows + which * (1 + predicted) * CONFIDENCE_BINS;
-    copy_for_teams<CONFIDENCE_BINS>(all->rows[which][0], sizeof(Bins), from);
-    copy_for_teams<CONFIDENCE_BINS>(all->rows[which][1], sizeof(Bins), from + N_GROUPS * CONFIDENCE_BINS);
+    copy_for_teams<TEAM, CONFIDENCE_BINS>(all->rows[which][0], sizeof(Bins), from);
+    copy_for_teams<TEAM, CONFIDENCE_BINS>(all->rows[which][1], sizeof(Bins), from + N_GROUPS * CONFIDENCE_BINS);
   }
-  copy_for_teams<SCORE_BINS>(all->scores, sizeof(Bins), state.scores + (N_SET_GROUPS > 1 ? label : 0) * SCORE_BINS);
+  copy_for_teams<TEAM, SCORE_BINS>(all->scores, sizeof(Bins), state.scores + (N_SET_GROUPS > 1 ? label : 0) * SCORE_BINS);
 }
 
 __device__ void grow_weight(const Tracked& state) {
@@ -44,49 +28,28 @@ __device__ void grow_weight(const Tracked& state) {
   *state.weight = weight;
 }
 
-// Sets the thresholds of all levels and coverages that concern each row, one for each lane.
+// Sets the thresholds of all levels and coverages that concern each row.
 extern "C" __global__ void __launch_bounds__(WARP)
-    set_thresholds(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
-                   const int64* predicted) {
-  constexpr int ERRORS = (N_ERRORS + TEAM - 1) / TEAM, SETS = (N_SETS + TEAM - 1) / TEAM;  // of a lane
+    set_thresholds(int n, const StreamRow* stream_rows, const int64* predicted) {
   __shared__ Bins all[WARP / TEAM];
   const Bins& bins = all[threadIdx.x / TEAM];
-  const int lane = threadIdx.x % TEAM, i = (blockIdx.x * WARP + threadIdx.x) / TEAM, item = i < n ? i : n - 1;
-  const Tracked state(array_at<double>(stream_at(buffers, slots[item]), STATEMENTS_AT));
-  const int label = int(labels[rows[item]]), prediction = int(predicted[rows[item]]);
-  load_bins(all, state, prediction, label);
-  double levels[ERRORS], debts[ERRORS], seen[ERRORS], misses[SETS], set_debts[SETS];
-  int group[ERRORS];
-#pragma unroll
-  for (int k = 0; k < ERRORS; ++k) {
-    const int e = min(lane + k * TEAM, N_ERRORS - 1);
-    group[k] = N_GROUPS > 1 && state.by_class[e] != 0.0 ? 1 + prediction : 0;
-    levels[k] = state.levels[e * N_GROUPS + group[k]];
-    debts[k] = state.debts[e * N_GROUPS + group[k]];
-    seen[k] = state.seen[group[k]];
-  }
-#pragma unroll
-  for (int k = 0; k < SETS; ++k) {
-    const int s = min(lane + k * TEAM, N_SETS - 1);
-    misses[k] = state.misses[s];
-    set_debts[k] = state.set_debts[s * N_SET_GROUPS + (N_SET_GROUPS > 1 ? label : 0)];
-  }
+  const int i = (blockIdx.x * WARP + threadIdx.x) / TEAM;
+  const StreamRow row = stream_rows[i < n ? i : n - 1];
+  double* statements = array_at<double>(row.stream(), STATEMENTS_AT);
+  const Tracked state(statements, statements + Tracked::N_BINS_OF_ALL);
+  const int prediction = int(predicted[row.row]);
+  load_bins(all, state, prediction, row.label);
+  AnswerThresholds answers(state, prediction);
+  SetThresholds sets(state, row.label);
   await_copies();
   __syncwarp();
 #pragma unroll
-  for (int k = 0; k < ERRORS; ++k) {
-    const int e = lane + k * TEAM;
-    const double(*rows)[CONFIDENCE_BINS] = bins.rows[group[k] > 0];
-    const double threshold = answer_threshold(rows[0], rows[1], levels[k], debts[k], seen[k]);
-    if (i < n && e < N_ERRORS) state.thresholds[e * N_GROUPS + group[k]] = threshold;
-  }
-#pragma unroll
-  for (int k = 0; k < SETS; ++k) {
-    const int s = lane + k * TEAM;
-    const double threshold = set_threshold(bins.scores, misses[k], set_debts[k]);
-    if (i < n && s < N_SETS) state.set_thresholds[s * N_SET_GROUPS + (N_SET_GROUPS > 1 ? label : 0)] = threshold;
-  }
-  if (i < n && lane == 0) grow_weight(state);
+  for (int which = 0; which < Bins::GROUPS; ++which) answers.find(bins.rows[which][0], bins.rows[which][1], which);
+  sets.find(bins.scores);
+  if (i >= n) return;
+  answers.write(state);
+  sets.write(state);
+  if (threadIdx.x % TEAM == 0) grow_weight(state);
 }
 
 // What is kept of the last 100 steps: expected mistakes, bounds and rates.
@@ -95,8 +58,12 @@ struct Steps {
   // The sum of a row of the window in which one value is replaced.
   __device__ __forceinline__ double sum_with(int row, int at, double replaced) const {
     double total = 0.0;
-#pragma unroll 10
-    for (int k = 0; k < WINDOW_STEPS; ++k) total += k == at ? replaced : window[row][k];
+#pragma unroll 5
+    for (int k = 0; k < WINDOW_STEPS; k += 2) {
+      const double2 two = *reinterpret_cast<const double2*>(window[row] + k);
+      total += k == at ? replaced : two.x;
+      total += k + 1 == at ? replaced : two.y;
+    }
     return total;
   }
 };
@@ -117,27 +84,24 @@ __device__ __forceinline__ double largest_stretch(const double* stretches) {
   return most;
 }
 
-// The value that another lane of the team has.
-__device__ __forceinline__ double from_lane(double x, int lane) { return __shfl_sync(ALL_LANES, x, lane, TEAM); }
-
 // Sets the calibrated bound of each row to what it was before the row; if `learns`, updates the calibration and the
 // sums by its expected mistake. All lanes of a team compute the same, but for sums, which each computes of another row.
 extern "C" __global__ void __launch_bounds__(WARP)
-    calibrate_bounds(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
-                     const double* mixture, double* bounds, bool learns) {
+    calibrate_bounds(int n, const StreamRow* stream_rows, const double* mixture, double* bounds, bool learns) {
   __shared__ Steps all[WARP / TEAM];
   const Steps& steps = all[threadIdx.x / TEAM];
-  const int lane = threadIdx.x % TEAM, i = (blockIdx.x * WARP + threadIdx.x) / TEAM, item = i < n ? i : n - 1;
+  const int lane = threadIdx.x % TEAM, i = (blockIdx.x * WARP + threadIdx.x) / TEAM;
   const bool is_writer = i < n && lane == 0;
-  const int64 row = rows[item];
-  char* stream = stream_at(buffers, slots[item]);
+  const StreamRow item = stream_rows[i < n ? i : n - 1];
+  const int64 row = item.row;
+  char* stream = item.stream();
   double *kept = array_at<double>(stream, FIGURES_AT), *sums = array_at<double>(stream, STEP_SUMS_AT);
   double *window = array_at<double>(stream, WINDOW_AT), *stretches = array_at<double>(stream, STRETCHES_AT);
-  copy_for_teams<3 * WINDOW_STEPS>(all->window[0], sizeof(Steps), window);
+  copy_for_teams<TEAM, 3 * WINDOW_STEPS>(all->window[0], sizeof(Steps), window);
   double figures[N_FIGURES];
 #pragma unroll
   for (int k = 0; k < N_FIGURES; ++k) figures[k] = kept[k];
-  const double so_far[3] = {sums[0], sums[1], sums[4]}, loss = learns ? 1.0 - mixture[row * C + labels[row]] : 0.0;
+  const double so_far[3] = {sums[0], sums[1], sums[4]}, loss = learns ? 1.0 - mixture[row * C + item.label] : 0.0;
   const int at = int(int64(figures[STEPS]) % WINDOW_STEPS);
   const double largest[2] = {largest_stretch(stretches), largest_stretch(stretches + WINDOW_STEPS)};
   const bool is_rate = lane % 2 == 1;

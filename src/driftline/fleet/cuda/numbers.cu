@@ -12,6 +12,8 @@ __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff
 
 constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
 constexpr int larger_of(int a, int b) { return a > b ? a : b; }
+// The largest power of two that is not above n.
+constexpr int power_below(int n) { return n < 2 ? 1 : 2 * power_below(n / 2); }
 __device__ __forceinline__ double smaller(double a, double b) { return b < a ? b : a; }
 __device__ __forceinline__ double larger(double a, double b) { return b > a ? b : a; }
 __device__ __forceinline__ float larger(float a, float b) { return b > a ? b : a; }
@@ -19,10 +21,35 @@ __device__ __forceinline__ int64 smaller(int64 a, int64 b) { return b < a ? b : 
 __device__ __forceinline__ int64 larger(int64 a, int64 b) { return b > a ? b : a; }
 __device__ __forceinline__ double clipped(double x, double most) { return smaller(larger(x, -most), most); }
 
-// The first byte of the stream in a slot.
-__device__ __forceinline__ char* stream_at(const uint64* buffers, int64 slot) {
-  char* buffer = static_cast<char*>(__cvta_global_to_generic(buffers[slot / STREAMS_PER_BUFFER]));
-  return buffer + (slot % STREAMS_PER_BUFFER) * N_BYTES;
+// x / DIVISOR, rounded as a division rounds it: the remainder of the first result corrects it.
+template <int DIVISOR>
+__device__ __forceinline__ double divided_by(double x) {
+  constexpr double inverse = 1.0 / DIVISOR;
+  const double first = x * inverse;
+  return __fma_rn(__fma_rn(-double(DIVISOR), first, x), inverse, first);
+}
+
+// a / b from the inverse of b, rounded as a division rounds it: no quotient of numbers of single precision is as near
+// to where rounding turns as the errors of the inverse and of the product are.
+__device__ __forceinline__ float times_inverse(float a, double inverse) { return float(double(a) * inverse); }
+
+// A row that a stream learns or predicts: where its stream is, its number, and its label.
+struct alignas(16) StreamRow {
+  uint64 address;
+  int row, label;
+  // The first byte of the stream.
+  __device__ __forceinline__ char* stream() const { return static_cast<char*>(__cvta_global_to_generic(address)); }
+};
+
+// Sets the rows of streams that all other kernels read, so that each of them waits for one load instead of three.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    find_streams(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels, bool learns,
+                 StreamRow* stream_rows) {
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  if (i >= n) return;
+  const uint64 buffer = buffers[slots[i] / STREAMS_PER_BUFFER];
+  stream_rows[i] = StreamRow{buffer + slots[i] % STREAMS_PER_BUFFER * N_BYTES, rows[i],
+                             learns ? int(labels[rows[i]]) : 0};
 }
 
 template <typename T>
@@ -84,12 +111,20 @@ struct Vector {
 };
 
 // Begins to copy bytes to the shared memory of a block; `await_copies` waits until all copies of this thread are there.
+// Copies of 16 bytes go past the first cache, which would be the narrowest place on their way.
 template <int BYTES>
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
   const unsigned place = unsigned(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(BYTES) : "memory");
+  if constexpr (BYTES == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(BYTES) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(BYTES) : "memory");
+  }
 }
 __device__ __forceinline__ void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// Begins to bring what is at an address to the cache that all multiprocessors share.
+__device__ __forceinline__ void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
 
 // N numbers of 8 bytes that begin at a multiple of 16 bytes: they are read and written two at a time.
 template <typename T, int N>

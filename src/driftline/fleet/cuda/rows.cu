@@ -2,6 +2,20 @@
 
 constexpr double LEARNING_RATE = 0.5, FIXED_SHARE = 0.003;
 
+// Writes N bytes, those of four at a time if all rows have a multiple of four.
+template <int N>
+__device__ __forceinline__ void write_bytes(void* to, const void* from) {
+  const uint8* bytes = static_cast<const uint8*>(from);
+  if constexpr (N % 4 == 0) {
+#pragma unroll
+    for (int k = 0; k < N; k += 4)
+      static_cast<unsigned*>(to)[k / 4] =
+          bytes[k] | unsigned(bytes[k + 1]) << 8 | unsigned(bytes[k + 2]) << 16 | unsigned(bytes[k + 3]) << 24;
+  } else {
+    for (int k = 0; k < N; ++k) static_cast<uint8*>(to)[k] = bytes[k];
+  }
+}
+
 // What is said of all rows: the mixture, and the arrays of driftline.kernels.statements.RowStatements.
 struct Results {
   double* h;
@@ -17,22 +31,32 @@ struct Results {
     like_errors[row * 3 + 1] = said.middle;
     like_errors[row * 3 + 2] = said.bound;
     for (int k = 0; k < N_DESCRIBED; ++k) features[row * N_DESCRIBED + k] = said.features[k];
-    for (int e = 0; e < N_ERRORS; ++e) decisions[row * N_ERRORS + e] = said.decisions[e];
+    write_bytes<N_ERRORS>(decisions + row * N_ERRORS, said.decisions);
+    write_bytes<N_SETS * C>(sets + row * N_SETS * C, said.sets);
     for (int y = 0; y < C; ++y) {
       h[row * C + y] = mixture[y];
       probabilities[row * C + y] = said.probabilities[y];
-      for (int s = 0; s < N_SETS; ++s) sets[(row * N_SETS + s) * C + y] = said.sets[s][y];
     }
   }
 };
 
-__device__ __forceinline__ double counted_right(const double* h, int label) {
+// The number of a label.
+__device__ __forceinline__ double of_label(const double* h, int label) {
+  double x = h[0];
+#pragma unroll
+  for (int y = 1; y < C; ++y) x = y == label ? h[y] : x;
+  return x;
+}
+
+__device__ __forceinline__ double counted_right(const double* h, double of_label) {
   int n_equal = 0;
+  bool is_largest = true;
+#pragma unroll
   for (int y = 0; y < C; ++y) {
-    if (h[y] > h[label]) return 0.0;
-    n_equal += h[y] == h[label];
+    is_largest = is_largest && !(h[y] > of_label);
+    n_equal += h[y] == of_label;
   }
-  return 1.0 / n_equal;
+  return is_largest ? 1.0 / n_equal : 0.0;
 }
 
 __device__ __forceinline__ void reweigh(char* stream, const double* before, const double* members, int label) {
@@ -40,8 +64,9 @@ __device__ __forceinline__ void reweigh(char* stream, const double* before, cons
   Numbers<double, N_MEMBERS> weights;
 #pragma unroll
   for (int m = 0; m < N_MEMBERS; ++m) {
-    double right = (1.0 - COUNTED_SHARE) * members[m * C + label];
-    if (COUNTED_SHARE > 0.0) right += COUNTED_SHARE * counted_right(members + m * C, label);
+    const double h = of_label(members + m * C, label);
+    double right = (1.0 - COUNTED_SHARE) * h;
+    if (COUNTED_SHARE > 0.0) right += COUNTED_SHARE * counted_right(members + m * C, h);
     raised[m] = before[m] * exp(LEARNING_RATE * right);
     total += raised[m];
   }
@@ -54,19 +79,30 @@ __device__ __forceinline__ void reweigh(char* stream, const double* before, cons
   for (int m = 0; m < N_MEMBERS; ++m) schemes[m] = schemes[N_MEMBERS + m] = weights.each[m];
 }
 
+// What a lane keeps in shared memory: all that statements are made of but bins, or the numbers of the alarm.
+typedef Staged<Tracked::N_REST> Statements;
+constexpr int ALARM_BYTES = STARTS_AT + 4 * N_ALARM_RATES * int(sizeof(int64)) - ALARM_COUNTS_AT;
+typedef Staged<HAS_ALARM ? (ALARM_BYTES + 15) / 16 * 2 : 2> Alarm;
+static_assert(!HAS_ALARM || (ALARM_BYTES > 0 && ALARM_BYTES < 600), "the arrays of the alarm are side by side");
+
 // Mixes the members' probabilities of each row and says what follows; if `learns`, updates all of it by the labels but
-// thresholds and the bound.
-extern "C" __global__ void __launch_bounds__(THREADS, 4)
-    state_rows(int n, const uint64* buffers, const int64* slots, const int* rows, const int64* labels,
-               const double* h_members, double* mixture, int64* predicted, double* features, double* confidences,
-               double* like_errors, signed char* decisions, double* probabilities, bool* sets, bool learns) {
+// counts, thresholds and the bound.
+extern "C" __global__ void __launch_bounds__(WARP)
+    state_rows(int n, const StreamRow* stream_rows, const double* h_members, double* mixture, int64* predicted,
+               double* features, double* confidences, double* like_errors, signed char* decisions,
+               double* probabilities, bool* sets, bool learns) {
+  __shared__ Statements staged;
   const Results results{mixture, predicted, features, confidences, like_errors, decisions, probabilities, sets};
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  char* stream = stream_at(buffers, slots[i]);
-  const int64 row = rows[i];
-  const double* members = h_members + int64(i) * N_MEMBERS * C;
+  const int first = blockIdx.x * Statements::LANES, i = first + threadIdx.x;
+  const bool is_used = threadIdx.x < Statements::LANES && i < n;
+  const StreamRow item = stream_rows[is_used ? i : first];
+  char* stream = item.stream();
+  double *bins = array_at<double>(stream, STATEMENTS_AT), *rest = bins + Tracked::N_BINS_OF_ALL;
+  staged.load(rest);
   const Numbers<double, N_MEMBERS> weights(array_at<double>(stream, WEIGHTS_AT));
+  double members[N_MEMBERS * C];
+#pragma unroll
+  for (int k = 0; k < N_MEMBERS * C; ++k) members[k] = h_members[int64(is_used ? i : first) * N_MEMBERS * C + k];
   double h[C], largest = 0.0;
   Said said;
 #pragma unroll
@@ -80,13 +116,43 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
       said.predicted = y;
     }
   }
-  const Tracked state(array_at<double>(stream, STATEMENTS_AT));
-  state_row(h, state, said);
-  results.write(row, h, said);
-  if (!learns) return;
-  const int label = int(labels[row]);
-  reweigh(stream, weights.each, members, label);
-  learn_row(label, said, state);
-  count_row(stream, said.predicted, label);
-  if (HAS_ALARM) test_row(stream, said.predicted != label);
+  await_copies();
+  __syncwarp();
+  if (is_used) {
+    const Tracked state(bins, staged.own());
+    state_row(h, state, said);
+    results.write(item.row, h, said);
+    if (learns) {
+      reweigh(stream, weights.each, members, item.label);
+      learn_row(item.label, said, state);
+    }
+  }
+  __syncwarp();
+  if (learns) staged.write(rest, min(Statements::LANES, n - first));
+}
+
+// Counts the label of each row, and tests whether an alarm is to be raised.
+extern "C" __global__ void __launch_bounds__(WARP)
+    count_rows(int n, const StreamRow* stream_rows, const int64* predicted) {
+  __shared__ Alarm staged;
+  const int first = blockIdx.x * Alarm::LANES, i = first + threadIdx.x;
+  const bool is_used = threadIdx.x < Alarm::LANES && i < n;
+  const StreamRow item = stream_rows[is_used ? i : first];
+  char* stream = item.stream();
+  double* alarm = array_at<double>(stream, ALARM_COUNTS_AT);
+  if (HAS_ALARM) staged.load(alarm);
+  const int prediction = int(predicted[item.row]);
+  if (is_used) count_row(stream, prediction, item.label);
+  if (!HAS_ALARM) return;
+  await_copies();
+  __syncwarp();
+  if (is_used) test_row(reinterpret_cast<char*>(staged.own()) - ALARM_COUNTS_AT, prediction != item.label);
+  __syncwarp();
+  staged.write(alarm, min(Alarm::LANES, n - first));
+}
+
+// Sets the number of rows of a block in each of these kernels.
+extern "C" __global__ void set_staged_lanes(int64* n_lanes) {
+  n_lanes[0] = Statements::LANES;
+  n_lanes[1] = Alarm::LANES;
 }

@@ -1,6 +1,6 @@
 // What a warp keeps in shared memory while the members of a space learn a row of one stream.
 //
-// Lanes are drawn rows where losses are computed, and entries (member, gradient row, feature) where gradients are
+// Lanes are drawn rows where scores are computed, and entries (member, gradient row, feature) where gradients are
 // summed, row by row in the order in which they were drawn. Rows whose loss is flat are left out of the list: they
 // would add 0. Of two classes only the gradient of the first is computed; that of the second is its negative.
 
@@ -9,26 +9,58 @@ constexpr double LOSS_GAIN = 0.5, TEMPER_CHECK_RATIO = 0.8;
 constexpr int GRADIENTS = C == 2 ? 1 : C, SIGNS = C == 2 ? 2 : 1;
 
 // A drawn row in a list: its place in the store, and its factors in the gradients.
-struct alignas(C == 2 ? 8 : 4) Drawn {
-  int place;
+struct DrawnOfMany {
+  int at;
   float factors[GRADIENTS];
+  __device__ __forceinline__ int place() const { return at; }
+  __device__ __forceinline__ float factor(int k) const { return factors[k]; }
 };
+
+// Of two classes, one number has both: the factor is half a share or a share, so that the last bits of it are free.
+struct DrawnOfTwo {
+  static constexpr unsigned PLACE = 0xffff;
+  unsigned bits;
+  __device__ __forceinline__ int place() const { return int(bits & PLACE); }
+  __device__ __forceinline__ float factor(int) const { return __uint_as_float(bits & ~PLACE); }
+};
+
+template <int N_CLASSES>
+struct DrawnOf {
+  typedef DrawnOfMany type;
+};
+template <>
+struct DrawnOf<2> {
+  typedef DrawnOfTwo type;
+};
+typedef DrawnOf<C>::type Drawn;
 
 // The memory of a warp.
 template <int S>
-struct Space {
+struct alignas(128) Space {
   static constexpr int D = SPACE_FEATURES[S], M = SPACE_MEMBERS[S], N = SPACE_ROWS[S];
-  static constexpr int LANES = WARP / M, PER_LANE = (GRADIENTS * D + LANES - 1) / LANES;
+  static constexpr int LANES = power_below(WARP / M), PER_LANE = (GRADIENTS * D + LANES - 1) / LANES;
   static constexpr int VECTORS = M * C * STRIDE<S>;
   static constexpr bool COMPENSATES = SPACE_FILTERS[S] > 0;
+  static constexpr int LIST = ROWS_PER_STEP + 4;       // four more, so that lists begin in different banks
+  static constexpr int LEADS = ROWS_PER_STEP + LANES;  // the same for the lanes of a member
+  static constexpr int SCRATCH = larger_of(2 * VECTORS, C == 2 ? M * LEADS : 0);
   alignas(16) float rows[Rows<S>::SIZE];
-  alignas(16) float mu[VECTORS], average[VECTORS], sums[VECTORS], squares[VECTORS], lam[VECTORS];
+  alignas(16) float mu[VECTORS], average[VECTORS], lam[VECTORS];
   alignas(16) float difference[C == 2 ? M * STRIDE<S> : 4];
-  alignas(16) Drawn drawn[M][ROWS_PER_STEP + 2];  // two more, so that lists begin in different banks
-  float centres[COMPENSATES ? C * D : 1], centre_scores[COMPENSATES ? M * C * C : 1];
-  float centre_factors[COMPENSATES ? M * GRADIENTS * C : 1];
-  float masses[M], width_factors[M], kept[M];
+  alignas(16) float scratch[SCRATCH];
+  alignas(16) Drawn drawn[M][LIST];
+  alignas(16) float centres[COMPENSATES ? C * STRIDE<S> : 4];
+  float centre_scores[COMPENSATES ? M * C * C : 1], centre_factors[COMPENSATES ? M * GRADIENTS * C : 1];
+  double inverse_masses[M];
+  float width_factors[M], kept[M];
   alignas(16) typename Position<S>::type positions[M][STEPS_PER_LABEL][ROWS_PER_STEP];
+
+  // Before the steps, sums and sums of squares; after them, the absolute values of averages.
+  __device__ __forceinline__ float* sums() { return scratch; }
+  __device__ __forceinline__ float* squares() { return scratch + VECTORS; }
+  __device__ __forceinline__ float* magnitudes() { return scratch; }
+  // During the steps, of two classes, by how much the score of the label of each listed row leads.
+  __device__ __forceinline__ float* leads(int m) { return scratch + m * LEADS; }
 };
 
 // Entry q of a lane: gradient row k and feature j of its member, and their places in vectors, one for each sign.
@@ -46,3 +78,12 @@ struct Entry {
   }
   __device__ __forceinline__ int at(int sign) const { return (m * C + k + sign) * STRIDE<S> + j; }
 };
+
+// The sum over the lanes of a member.
+template <int S, typename T>
+__device__ __forceinline__ T sum_of_member(T x) {
+#pragma unroll
+  for (int distance = Space<S>::LANES / 2; distance > 0; distance /= 2)
+    x += __shfl_xor_sync(ALL_LANES, x, distance);
+  return x;
+}
