@@ -29,15 +29,10 @@ help: ## Show what can be made.
 demo: .venv/demo ## Follow a drifting stream and compare errors with bounds.
 	$(BIN)/driftline demo
 
-# Kernels are compiled once, ahead: the processes of the tests would all compile those that they need at the same time.
-.venv/compiled: .venv/test src/driftline/_jit.py $(wildcard src/driftline/kernels/*.py src/driftline/baselines/*.py)
-	$(BIN)/driftline warm-up --quiet
-	@touch $@
-
-test: .venv/test .venv/compiled ## Run the tests that are not marked slow, in up to four processes.
+test: .venv/test ## Run the tests that are not marked slow, in up to four processes.
 	$(PYTEST) -m "not slow and not spark"
 
-test-all: .venv/test .venv/compiled ## Run all tests but those of Spark.
+test-all: .venv/test ## Run all tests but those of Spark.
 	$(PYTEST) --hypothesis-profile thorough -m "not spark"
 
 # On their own and in one process: Spark is 450 MB to install, takes half a minute to start, and 2 GB of memory.
