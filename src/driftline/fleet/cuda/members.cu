@@ -9,7 +9,7 @@ __device__ __forceinline__ void set_gradients(Space<S>& space, const Features<S>
   clear_lists<S>(space);
 #pragma unroll 1  // the instructions of all members would not fit into their cache
   for (int m = 0; m < Space<S>::M; ++m) {
-    const bool measures_all = IS_FIRST_STEP && (measuring >> m & 1);
+    const bool measures_all = IS_FIRST_STEP && step == 0 && (measuring >> m & 1);
     int count;
     if constexpr (C == 2) {
       count = list_rows_of_two<S, IS_FIRST_STEP>(space, m, step, measures_all, own);
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<S>)
     __syncwarp();
     set_centre_scores<S>(space);
     float gradient[Sp::PER_LANE];
-    if (step == 0) {
+    if (C > 2 || step == 0) {  // of many classes, compiling takes its time, and the other steps are not simpler
       set_gradients<S, true>(space, features, step, measuring, own, listed, gradient);
     } else {
       set_gradients<S, false>(space, features, step, measuring, own, listed, gradient);
