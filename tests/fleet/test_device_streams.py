@@ -164,6 +164,11 @@ def test_trees_of_more_columns_than_a_warp_compares_are_refused():
         AMRCFleet(300, CLASSES, device="cuda")
 
 
+def test_statements_by_class_of_very_many_classes_are_refused():
+    with pytest.raises(ConfigError, match=r"takes \d{5} bytes, and a fleet on a GPU has 48640 for it; give guarantees"):
+        AMRCFleet(3, range(320), features="linear", guarantees=Guarantees(per_class=True), device="cuda")
+
+
 def test_other_devices_are_refused():
     with pytest.raises(ConfigError, match="device must be one of 'cpu', 'cuda'; got 'tpu'"):
         AMRCFleet(3, CLASSES, device="tpu")

@@ -15,6 +15,8 @@ GROWING_BLOCKS = 5
 """Blocks for each multiprocessor that grow trees, while other kernels run."""
 WARP, TEAM = 32, 8
 """Threads of a warp, and those that share the sums over a stream for its thresholds and bounds."""
+BLOCK_BYTES = 48 << 10
+"""Shared memory of a block whose size is known when it is compiled."""
 
 
 class FleetShape(NamedTuple):

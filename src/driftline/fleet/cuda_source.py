@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import ConfigError
-from driftline.fleet.cuda_kernels import MAX_THREADS, TEAM, THREADS, WARP
+from driftline.fleet.cuda_kernels import BLOCK_BYTES, MAX_THREADS, TEAM, THREADS, WARP
 from driftline.fleet.device_layout import GAP, DeviceLayout
 from driftline.fleet.layout import StreamMemory
 from driftline.kernels import alarm, error_interval
@@ -38,6 +38,7 @@ from driftline.kernels.fleet import COUNT, EARLY, IS_BINARY, MEAN, MISSING, RECE
 from driftline.kernels.forest import LONG_CREDIT, RECENT_CREDIT, ForestStore, n_tried_columns
 from driftline.kernels.member_state import Members, MemberWorkspace, RowStore
 from driftline.kernels.packing import SHAPE, START, STOP
+from driftline.kernels.statements import unpacked
 from driftline.kernels.trees import Trees
 from driftline.types import Indices
 
@@ -99,6 +100,7 @@ def first_spaces(memory: StreamMemory) -> range:
 
 def source_of(memory: StreamMemory, device: DeviceLayout, streams_per_buffer: int) -> str:
     """Return the source of the kernels for the streams of a fleet."""
+    _check_statements(memory)
     constants = [*_sizes(memory, device.n_bytes, streams_per_buffer), *_of_stream(memory, device)]
     constants += _of_spaces(memory, device.starts)
     names = list(FILES)
@@ -110,6 +112,18 @@ def source_of(memory: StreamMemory, device: DeviceLayout, streams_per_buffer: in
         names += FOREST_FILES
     folder = files("driftline.fleet") / "cuda"
     return "\n".join([*constants, *((folder / f"{name}.cu").read_text("utf-8") for name in names)])
+
+
+def _check_statements(memory: StreamMemory) -> None:
+    """Raise an error if what a stream keeps for its statements, without the bins, does not fit into a block."""
+    place, sizes = memory.layout.other_places[STATEMENTS], memory.layout.sizes
+    state = unpacked(np.empty((place[STOP] - place[START]) // 8), sizes)
+    n_bytes = int(place[STOP] - place[START] - state.answers.rows.nbytes - state.sets.rows.nbytes)
+    if n_bytes > BLOCK_BYTES - 512:  # the parts begin at multiples of 16 bytes
+        raise ConfigError(
+            f"what a stream keeps for its statements takes {n_bytes} bytes, and a fleet on a GPU has "
+            f"{BLOCK_BYTES - 512} for it; give guarantees that are not by class, or device='cpu'"
+        )
 
 
 def n_trees(memory: StreamMemory) -> int:
@@ -172,6 +186,7 @@ def _sizes(memory: StreamMemory, n_bytes: int, streams_per_buffer: int) -> list[
         "TEAM": TEAM,
         "THREADS": THREADS,
         "MAX_THREADS": MAX_THREADS,
+        "BLOCK_BYTES": BLOCK_BYTES,
     }
     numbers = {"COUNTED_SHARE": layout.counted_share, "NEW_SPREAD_VALUE": NEW_SPREAD}
     return [

@@ -19,7 +19,6 @@ __device__ __forceinline__ void copy_for_teams(double* first_to, int stride, con
 
 // N numbers, an even number of them, of a stream for each of some lanes: as many as a block has memory for, which is a
 // warp.
-constexpr int BLOCK_BYTES = 48 << 10;
 template <int N>
 struct Staged {
   static constexpr int STRIDE = N / 2 % 2 == 1 ? N : N + 2;  // lanes use different banks
