@@ -193,4 +193,5 @@ __device__ __forceinline__ void update_memories(Space<S>& space, char* stream, F
   }
   __syncwarp();
   update_entries_from<S, 0>(space, stream, newest, label, cuts);
+  __syncwarp();
 }
