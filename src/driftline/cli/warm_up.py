@@ -55,7 +55,10 @@ def warm_up(*, quiet: bool) -> None:
 @contextmanager
 def _compiler() -> Iterator[ProcessPoolExecutor]:
     """Yield another process, which is not asked for more if an exception ends the wait for it."""
-    executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    # Code that cannot be saved is an error here, so that the warning is not needed.
+    executor = ProcessPoolExecutor(
+        1, mp_context=get_context("spawn"), initializer=warnings.simplefilter, initargs=("ignore",)
+    )
     try:
         yield executor
     finally:
@@ -75,15 +78,13 @@ def _is_default(name: str) -> bool:
 
 def _compile(name: str) -> set[Path]:
     """Compile the kernels of a classifier; return the folders that they are in."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # code that cannot be saved is an error here
-        for n_classes in (2, 3):
-            _use_all_methods(create(name), n_classes)
-            if "label_memory" in describe(name).parameters:
-                _use_all_methods(create(name, label_memory=True), n_classes)
-            if "costs" in describe(name).parameters:
-                _use_all_methods(create(name, costs={}), n_classes)
-            _check_saved()
+    for n_classes in (2, 3):
+        _use_all_methods(create(name), n_classes)
+        if "label_memory" in describe(name).parameters:
+            _use_all_methods(create(name, label_memory=True), n_classes)
+        if "costs" in describe(name).parameters:
+            _use_all_methods(create(name, costs={}), n_classes)
+    _check_saved()
     return folders_in_use
 
 

@@ -119,10 +119,11 @@ def _check_statements(memory: StreamMemory) -> None:
     place, sizes = memory.layout.other_places[STATEMENTS], memory.layout.sizes
     state = unpacked(np.empty((place[STOP] - place[START]) // 8), sizes)
     n_bytes = int(place[STOP] - place[START] - state.answers.rows.nbytes - state.sets.rows.nbytes)
-    if n_bytes > BLOCK_BYTES - 512:  # the parts begin at multiples of 16 bytes
+    most = BLOCK_BYTES - 512  # the parts begin at multiples of 16 bytes
+    if n_bytes > most:
         raise ConfigError(
-            f"what a stream keeps for its statements takes {n_bytes} bytes, and a fleet on a GPU has "
-            f"{BLOCK_BYTES - 512} for it; give guarantees that are not by class, or device='cpu'"
+            f"what a stream keeps for its statements takes {n_bytes} bytes, and a fleet on a GPU has {most} for it; "
+            "give guarantees that are not by class, or device='cpu'"
         )
 
 

@@ -107,7 +107,7 @@ struct DrawSpace {
     }
     __syncthreads();
   }
-  // Sets the positions of this lane to 0: a member whose memory is cut draws none.
+  // Sets the positions of this lane to 0: a member whose memory is cut draws none, but steps are computed for it, too.
   __device__ __forceinline__ void clear() {
     for (uint4& chunk : chunks[threadIdx.x / WARP][threadIdx.x % WARP]) chunk = uint4{};
   }
@@ -197,8 +197,11 @@ __global__ void __launch_bounds__(THREADS)
       reach = smaller(reach, array_at<int64>(stream, N_SINCE_CUT_AT[S])[m]);
 #pragma unroll 1
     for (int step = 0; step < STEPS_PER_LABEL; ++step) {
-      if (draws) x = draw_for_member<S>(space, x, m, int((n_rows - 1) % N), int(reach));
-      if (!draws) space.clear();
+      if (draws) {
+        x = draw_for_member<S>(space, x, m, int((n_rows - 1) % N), int(reach));
+      } else {
+        space.clear();
+      }
       space.write(positions, i - int(threadIdx.x % WARP), n, m, step);
     }
   }

@@ -6,7 +6,8 @@ constexpr double MAX_FORECAST_GAPS = 10.0, ELAPSED = 1.0;
 // Where the arrays of a bank of R filters with J components are.
 template <int R, int J>
 struct Bank {
-  // The numbers of a component, in pairs: levels, rates and weights of the filters, largest value, variance, log weights.
+  // The numbers of a component, in pairs: levels, rates and weights of the filters, largest value, variance, and log
+  // weights.
   static constexpr int PAIRS = 2 * R + 1;
   double2* components;
   double *n_rows, *age, *mean_gap, *inverse_gap;

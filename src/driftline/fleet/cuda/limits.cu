@@ -15,7 +15,8 @@ __device__ __forceinline__ void load_bins(Bins* all, const Tracked& state, int p
     copy_for_teams<TEAM, CONFIDENCE_BINS>(all->rows[which][0], sizeof(Bins), from);
     copy_for_teams<TEAM, CONFIDENCE_BINS>(all->rows[which][1], sizeof(Bins), from + N_GROUPS * CONFIDENCE_BINS);
   }
-  copy_for_teams<TEAM, SCORE_BINS>(all->scores, sizeof(Bins), state.scores + (N_SET_GROUPS > 1 ? label : 0) * SCORE_BINS);
+  const double* scores = state.scores + (N_SET_GROUPS > 1 ? label : 0) * SCORE_BINS;
+  copy_for_teams<TEAM, SCORE_BINS>(all->scores, sizeof(Bins), scores);
 }
 
 __device__ void grow_weight(const Tracked& state) {

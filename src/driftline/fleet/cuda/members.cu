@@ -1,7 +1,8 @@
 // Members that learn the newest row (driftline.kernels.members), one warp per stream.
 
 // Evaluates the rows drawn for each member and lists those with a gradient; sets the gradients of this lane's entries.
-template <int S, bool IS_FIRST_STEP>
+// Members whose memories are cut take part, on rows at place 0, and nothing of it is written.
+template <int S, bool MAY_BE_FIRST_STEP>
 __device__ __forceinline__ void set_gradients(Space<S>& space, const Features<S>& features, int step,
                                               unsigned measuring, Sums& own, Listed& listed, float* gradient) {
   const int own_member = Entry<S>(0).m;
@@ -9,10 +10,10 @@ __device__ __forceinline__ void set_gradients(Space<S>& space, const Features<S>
   clear_lists<S>(space);
 #pragma unroll 1  // the instructions of all members would not fit into their cache
   for (int m = 0; m < Space<S>::M; ++m) {
-    const bool measures_all = IS_FIRST_STEP && step == 0 && (measuring >> m & 1);
+    const bool measures_all = MAY_BE_FIRST_STEP && step == 0 && (measuring >> m & 1);
     int count;
     if constexpr (C == 2) {
-      count = list_rows_of_two<S, IS_FIRST_STEP>(space, m, step, measures_all, own);
+      count = list_rows_of_two<S, MAY_BE_FIRST_STEP>(space, m, step, measures_all, own);
     } else {
       count = list_rows_of_many<S>(space, m, step, measures_all, own);
     }
@@ -74,9 +75,6 @@ template <int S>
 constexpr int BLOCKS = larger_of(1, smaller_of(C == 2 && Space<S>::PER_LANE <= 2 ? 6 : 2,
                                                MULTIPROCESSOR_BYTES / (RESERVED_BYTES + int(4 * sizeof(Space<S>)))));
 
-// While a warp learns a row, it brings nearer where the stream is that some warp needs so many rows later.
-constexpr int PREFETCHED = 1 << 13;
-
 // Lets the members of space S learn the newest row of each stream.
 template <int S>
 __global__ void __launch_bounds__(THREADS, BLOCKS<S>)
@@ -95,7 +93,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<S>)
   const uint8 own_cut = lane < M ? all_cuts[int64(i) * N_MEMBERS + FIRST_MEMBER[S] + lane] : 0;
   const int64 n_seen = array_at<int64>(stream, N_SEEN_AT[S])[0];
   const double norm = array_at<double>(stream, MEAN_SQUARED_NORM_AT[S])[0];
-  if (i + PREFETCHED < n) prefetch(stream_rows + i + PREFETCHED);
   await_copies();
   __syncwarp();
   const unsigned cuts = __ballot_sync(ALL_LANES, own_cut);

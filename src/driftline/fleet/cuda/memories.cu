@@ -47,11 +47,11 @@ __device__ __forceinline__ float next_average(float average, float mu, float gai
 // λᵀ|average| of member m, from the λ and the absolute values in the memory of the warp.
 template <int S>
 __device__ __forceinline__ double margin_of(Space<S>& space, int m) {
-  typedef Vector<SPACE_FEATURES[S]> Features;
+  typedef Vector<SPACE_FEATURES[S]> OfClass;
   float total = 0.0f;
   for (int y = 0; y < C; ++y) {
     const int first = (m * C + y) * STRIDE<S>;
-    total += dot<SPACE_FEATURES[S]>(Features(space.lam + first).each, Features(space.magnitudes() + first).each);
+    total += dot<SPACE_FEATURES[S]>(OfClass(space.lam + first).each, OfClass(space.magnitudes() + first).each);
   }
   return total;
 }

@@ -123,9 +123,6 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
 }
 __device__ __forceinline__ void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// Begins to bring what is at an address to the cache that all multiprocessors share.
-__device__ __forceinline__ void prefetch(const void* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
-
 // N numbers of 8 bytes that begin at a multiple of 16 bytes: they are read and written two at a time.
 template <typename T, int N>
 struct Numbers {
@@ -154,6 +151,14 @@ struct Numbers {
 __device__ __forceinline__ double warp_sum(double x) {
 #pragma unroll
   for (int distance = WARP / 2; distance > 0; distance /= 2) x += __shfl_xor_sync(ALL_LANES, x, distance);
+  return x;
+}
+
+// The number that belongs to a label.
+__device__ __forceinline__ double of_label(const double* h, int label) {
+  double x = h[0];
+#pragma unroll
+  for (int y = 1; y < C; ++y) x = y == label ? h[y] : x;
   return x;
 }
 

@@ -2,7 +2,7 @@
 
 constexpr double LEARNING_RATE = 0.5, FIXED_SHARE = 0.003;
 
-// Writes N bytes, those of four at a time if all rows have a multiple of four.
+// Writes N bytes, four at a time if N is a multiple of four; they begin at a multiple of N.
 template <int N>
 __device__ __forceinline__ void write_bytes(void* to, const void* from) {
   const uint8* bytes = static_cast<const uint8*>(from);
@@ -40,21 +40,14 @@ struct Results {
   }
 };
 
-// The number of a label.
-__device__ __forceinline__ double of_label(const double* h, int label) {
-  double x = h[0];
-#pragma unroll
-  for (int y = 1; y < C; ++y) x = y == label ? h[y] : x;
-  return x;
-}
-
-__device__ __forceinline__ double counted_right(const double* h, double of_label) {
+// The share of a label in the largest probability: 1 if it has it alone.
+__device__ __forceinline__ double counted_right(const double* h, double own) {
   int n_equal = 0;
   bool is_largest = true;
 #pragma unroll
   for (int y = 0; y < C; ++y) {
-    is_largest = is_largest && !(h[y] > of_label);
-    n_equal += h[y] == of_label;
+    is_largest = is_largest && !(h[y] > own);
+    n_equal += h[y] == own;
   }
   return is_largest ? 1.0 / n_equal : 0.0;
 }

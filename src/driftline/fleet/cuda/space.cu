@@ -36,7 +36,7 @@ typedef DrawnOf<C>::type Drawn;
 
 // The memory of a warp.
 template <int S>
-struct alignas(128) Space {
+struct Space {
   static constexpr int D = SPACE_FEATURES[S], M = SPACE_MEMBERS[S], N = SPACE_ROWS[S];
   static constexpr int LANES = power_below(WARP / M), PER_LANE = (GRADIENTS * D + LANES - 1) / LANES;
   static constexpr int VECTORS = M * C * STRIDE<S>;

@@ -64,10 +64,7 @@ __device__ __forceinline__ void learn_decisions(double is_right, const Said& sai
 
 __device__ __forceinline__ void learn_sets(int label, const Said& said, const Tracked& state) {
   const int group = N_SET_GROUPS > 1 ? label : 0;
-  double of_label = 0.0;
-#pragma unroll
-  for (int y = 0; y < C; ++y) of_label = y == label ? said.probabilities[y] : of_label;
-  const int place = bin_of_probability(of_label, LEAST_SCORE, SCORE_STEP, SCORE_BINS);
+  const int place = bin_of_probability(of_label(said.probabilities, label), LEAST_SCORE, SCORE_STEP, SCORE_BINS);
   add_later(state.scores[group * SCORE_BINS + place], *state.weight);
 #pragma unroll
   for (int s = 0; s < N_SETS; ++s) {

@@ -59,8 +59,8 @@ struct AnswerThresholds {
       rows += n_rows[first + k];
       wrong += n_wrong[first + k];
     }
-    const double total = from_lane(sum_before(rows) + rows, TEAM - 1);
-    rows = sum_before(rows);
+    const double rows_before = sum_before(rows), total = from_lane(rows_before + rows, TEAM - 1);
+    rows = rows_before;
     wrong = sum_before(wrong);
     int lowest[N_ERRORS], tried = -1;
 #pragma unroll
