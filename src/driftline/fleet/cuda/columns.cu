@@ -18,24 +18,34 @@ struct Column {
   __device__ double& figure(int k) { return figures[k * P]; }
 };
 
-__device__ void sort_values(double* values, int n) {
-  for (int i = 1; i < n; ++i) {
-    const double x = values[i];
-    int k = i;
-    while (k > 0 && values[k - 1] > x) {
-      values[k] = values[k - 1];
-      --k;
+// Sorts numbers in registers, which they can only stay in if all their places are known when this is compiled: N times,
+// neighbours are exchanged if the first is larger.
+template <int N>
+__device__ __forceinline__ void sort_values(double (&values)[N]) {
+#pragma unroll 1
+  for (int pass = 0; pass < N; pass += 2) {
+#pragma unroll
+    for (int first = 0; first < 2; ++first) {
+#pragma unroll
+      for (int i = first; i + 1 < N; i += 2) {
+        const double a = values[i], b = values[i + 1];
+        values[i] = b < a ? b : a;
+        values[i + 1] = b < a ? a : b;
+      }
     }
-    values[k] = x;
   }
 }
 
 // Sets mean and squares of a column to those of some values, clipped about a centre.
-__device__ void restart_column(Column column, const double* values, int n, double centre, double farthest) {
+template <int N>
+__device__ __forceinline__ void restart_column(Column column, const double (&values)[N], double centre,
+                                               double farthest) {
   double total = 0.0, squares = 0.0;
-  for (int i = 0; i < n; ++i) total += smaller(larger(values[i], centre - farthest), centre + farthest);
-  const double mean = total / n;
-  for (int i = 0; i < n; ++i) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) total += smaller(larger(values[i], centre - farthest), centre + farthest);
+  const double mean = total / N;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
     const double shift = smaller(larger(values[i], centre - farthest), centre + farthest) - mean;
     squares += shift * shift;
   }
@@ -45,18 +55,21 @@ __device__ void restart_column(Column column, const double* values, int n, doubl
 
 __device__ __noinline__ void clip_early_outliers(Column column) {
   double values[EARLY_VALUES], sorted[EARLY_VALUES], distances[EARLY_VALUES];
+#pragma unroll
   for (int i = 0; i < EARLY_VALUES; ++i) values[i] = sorted[i] = column.early[i * P];
-  sort_values(sorted, EARLY_VALUES);
+  sort_values(sorted);
   const double median = (sorted[EARLY_VALUES / 2 - 1] + sorted[EARLY_VALUES / 2]) / 2.0;
+#pragma unroll
   for (int i = 0; i < EARLY_VALUES; ++i) distances[i] = fabs(values[i] - median);
-  sort_values(distances, EARLY_VALUES);
+  sort_values(distances);
   const double mad = (distances[EARLY_VALUES / 2 - 1] + distances[EARLY_VALUES / 2]) / 2.0;
   if (mad > 0.0 && distances[EARLY_VALUES - 1] > OUTLIER_MADS * mad)
-    restart_column(column, values, EARLY_VALUES, median, MAX_DEVIATIONS * STD_PER_MAD * mad);
+    restart_column(column, values, median, MAX_DEVIATIONS * STD_PER_MAD * mad);
 }
 
-__device__ bool mostly_beyond(const double* group, double centre, double farthest) {
+__device__ __forceinline__ bool mostly_beyond(const double (&group)[RECENT_VALUES], double centre, double farthest) {
   int n_distinct = 0, n_beyond = 0;
+#pragma unroll
   for (int i = 0; i < RECENT_VALUES; ++i) {
     if (i == 0 || group[i] != group[i - 1]) {
       ++n_distinct;
@@ -92,8 +105,9 @@ __device__ void extend_ranges(Column column, double spread, double median) {
 __device__ __noinline__ void judge_group(Column column) {
   const double NEW_SPREAD = NEW_SPREAD_VALUE;
   double group[RECENT_VALUES];
+#pragma unroll
   for (int i = 0; i < RECENT_VALUES; ++i) group[i] = column.recent[i * P];
-  sort_values(group, RECENT_VALUES);
+  sort_values(group);
   const double width = larger(group[RECENT_VALUES - 1 - IGNORED_VALUES] - group[IGNORED_VALUES], SMALLEST_WIDTH);
   const double spread = log(width), median = 0.5 * (group[RECENT_VALUES / 2 - 1] + group[RECENT_VALUES / 2]);
   const bool is_first = column.figure(LEAST_SPREAD) > column.figure(MOST_SPREAD);
@@ -114,7 +128,7 @@ __device__ __noinline__ void judge_group(Column column) {
     start_ranges(column, spread, median);
   } else if (column.figure(N_UNUSUAL) >= MAX_UNUSUAL && column.figure(IS_MISFIT) == 1.0) {
     *column.count = RECENT_VALUES;
-    restart_column(column, group, RECENT_VALUES, median, MAX_DEVIATIONS * width / DEVIATIONS_PER_WIDTH);
+    restart_column(column, group, median, MAX_DEVIATIONS * width / DEVIATIONS_PER_WIDTH);
     start_ranges(column, spread, median);
   } else if (column.figure(N_UNUSUAL) >= MAX_UNUSUAL) {
     extend_ranges(column, spread, median);
@@ -122,11 +136,10 @@ __device__ __noinline__ void judge_group(Column column) {
   }
 }
 
-__device__ void note_value(Column column, double x, bool is_clipped) {
-  const double lead = column.figure(CLIPPED_LEAD) + (is_clipped ? 1.0 : 0.0) - CLIPPED_SHARE;
-  column.figure(CLIPPED_LEAD) = clipped(lead, MAX_LEAD);
-  const int n = int(column.figure(N_RECENT));
-  if (x == column.recent[(n + RECENT_VALUES - 1) % RECENT_VALUES * P]) return;
+// Adds a value to the n recent ones, of which the last is given, as is the lead of clipped ones.
+__device__ __forceinline__ void note_value(Column column, double x, bool is_clipped, double lead, int n, double last) {
+  column.figure(CLIPPED_LEAD) = clipped(lead + (is_clipped ? 1.0 : 0.0) - CLIPPED_SHARE, MAX_LEAD);
+  if (x == last) return;
   column.recent[n * P] = x;
   column.figure(N_RECENT) = n + 1.0;
   if (n + 1 == RECENT_VALUES) {
@@ -135,13 +148,17 @@ __device__ void note_value(Column column, double x, bool is_clipped) {
   }
 }
 
-__device__ void update_column(Column column, double raw, double* n_missing) {
+__device__ __forceinline__ void update_column(Column column, double raw, double* n_missing) {
+  // All loads before the first of the stores, which would wait for them.
+  double x = raw, count = *column.count, mean = *column.mean, squares = *column.squares;
+  const bool is_binary = *column.is_binary != 0.0;
+  const double lead = column.figure(CLIPPED_LEAD);
+  const int n_recent = int(column.figure(N_RECENT));
+  const double last = column.recent[(n_recent + RECENT_VALUES - 1) % RECENT_VALUES * P];
   if (isnan(raw)) {
     atomicAdd(n_missing, 1.0);
     return;
   }
-  double x = raw, count = *column.count, mean = *column.mean, squares = *column.squares;
-  const bool is_binary = *column.is_binary != 0.0;
   if (count >= EARLY_VALUES && !is_binary && squares > 0.0) {
     const double farthest = MAX_DEVIATIONS * sqrt(squares / count);
     x = smaller(larger(x, mean - farthest), mean + farthest);
@@ -158,13 +175,20 @@ __device__ void update_column(Column column, double raw, double* n_missing) {
   *column.mean = mean;
   *column.squares = squares;
   if (count == EARLY_VALUES) clip_early_outliers(column);
-  if (!is_binary) note_value(column, raw, x != raw);
+  if (!is_binary) note_value(column, raw, x != raw, lead, n_recent, last);
   if (is_binary && !(raw * (raw - 1.0) == 0.0)) *column.is_binary = 0.0;
 }
 
+// Threads of a block that has one for each of J columns of its streams, and how many blocks should fit into a
+// multiprocessor, if not one of them is as large as a block can be.
+template <int J>
+constexpr int COLUMN_THREADS = J > THREADS ? MAX_THREADS : THREADS;
+template <int J, int BLOCKS>
+constexpr int COLUMN_BLOCKS = J > THREADS ? 1 : BLOCKS;
+
 // Sets the linear features of each row; if `learns`, updates the statistics of its columns.
-extern "C" __global__ void prepare_columns(int n, const StreamRow* stream_rows, const double* X, float* features,
-                                           bool learns) {
+extern "C" __global__ void __launch_bounds__(COLUMN_THREADS<P>, COLUMN_BLOCKS<P, 6>)
+    prepare_columns(int n, const StreamRow* stream_rows, const double* X, float* features, bool learns) {
   const int i = blockIdx.x * (blockDim.x / P) + threadIdx.x / P, j = threadIdx.x % P;
   const bool is_used = i < n && threadIdx.x < blockDim.x / P * P;
   double x = 0.0;

@@ -145,14 +145,8 @@ struct ClassTimes {
   }
 };
 
-// Threads of a block that has one for each component of its streams, and blocks that should fit into a multiprocessor.
-template <int J>
-constexpr int FILTER_THREADS = J > THREADS ? MAX_THREADS : THREADS;
-template <int J>
-constexpr int FILTER_BLOCKS = J > THREADS ? 1 : 4;
-
 // Updates the filters of the raw columns.
-extern "C" __global__ void __launch_bounds__(FILTER_THREADS<P>, FILTER_BLOCKS<P>)
+extern "C" __global__ void __launch_bounds__(COLUMN_THREADS<P>, COLUMN_BLOCKS<P, 4>)
     track_columns(int n, const StreamRow* stream_rows, const double* X) {
   const int i = blockIdx.x * (blockDim.x / P) + threadIdx.x / P, j = threadIdx.x % P;
   const bool is_used = i < n && threadIdx.x < blockDim.x / P * P;
@@ -177,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(FILTER_THREADS<P>, FILTER_BLOCKS<P>
 
 // Puts the features of each row into the store of space S, less the forecast of its class if the store is compensated.
 template <int S>
-__global__ void __launch_bounds__(FILTER_THREADS<SPACE_FEATURES[S]>)
+__global__ void __launch_bounds__(COLUMN_THREADS<SPACE_FEATURES[S]>)
     store_rows(int n, const StreamRow* stream_rows, const float* features) {
   constexpr int D = SPACE_FEATURES[S];
   const int i = blockIdx.x * (blockDim.x / D) + threadIdx.x / D, j = threadIdx.x % D;
