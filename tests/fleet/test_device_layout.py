@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline.fleet import AMRCFleet
-from driftline.fleet.device_layout import GAP, NOTHING, STREAM_ALIGNMENT, DeviceLayout, divided_rows
+from driftline.fleet.device_layout import GAP, NOTHING, LARGE_ALIGNMENT, DeviceLayout, divided_rows
 from driftline.guarantees import Guarantees
 from driftline.kernels.ensemble import (
     COLUMN_FILTERS,
@@ -36,7 +36,7 @@ def test_streams_come_back_from_the_layout_of_a_gpu_as_they_were(features, n_col
     layout = DeviceLayout(fleet._memory)
     on_device = layout.to_device(streams)
     assert on_device.shape == (len(fleet), layout.n_bytes)
-    assert layout.n_bytes % STREAM_ALIGNMENT == 0
+    assert layout.n_bytes % LARGE_ALIGNMENT == 0
     assert layout.n_bytes < 1.1 * fleet.n_bytes_per_key
     np.testing.assert_array_equal(layout.to_cores(on_device), streams)
 

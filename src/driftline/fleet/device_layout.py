@@ -14,6 +14,8 @@ from driftline.kernels.ensemble import (
     MEMBERS,
     N_SPACE_ARRAYS,
     RECENT_TREES,
+    SCHEME_WEIGHTS,
+    WEIGHTS,
     WORKSPACE,
 )
 from driftline.kernels.filter_bank import FilterBank
@@ -26,12 +28,11 @@ from driftline.types import Indices
 
 WORD = 4
 """Bytes of a word: numbers of all types have one or two."""
-ALIGNMENT = 32
-"""Larger arrays, and those of single precision, begin at a multiple of so many bytes, which memory brings together."""
-SMALL, SMALL_ALIGNMENT = 256, 16
-"""Arrays of fewer bytes begin at a multiple of so many."""
-STREAM_ALIGNMENT = 128
-"""Streams begin at a multiple of so many bytes."""
+ALIGNMENT, SINGLE_ALIGNMENT, LARGE_ALIGNMENT = 16, 32, 128
+"""Arrays begin at a multiple of so many bytes; those of single precision; and those that are large, at a line of the
+cache."""
+LARGE = 512
+"""An array of so many bytes is large."""
 GAP = 8
 """Words between four features of all stored rows and the next four."""
 NOTHING = -1
@@ -79,11 +80,11 @@ class DeviceLayout:
             single += _arrange_space(arrays, first)
         source = np.zeros(0, np.int64)
         starts = np.full(len(places), -1)
-        for k, words in sorted(arrays.items(), key=lambda item: _is_large(item, single)):
-            source = _aligned(source, ALIGNMENT if _is_large((k, words), single) else SMALL_ALIGNMENT)
+        for k, words in sorted(arrays.items(), key=_place_of):
+            source = _aligned(source, _alignment_of(words.size * WORD, k in single))
             starts[k] = len(source) * WORD
             source = np.append(source, words)
-        source = _aligned(source, STREAM_ALIGNMENT)
+        source = _aligned(source, LARGE_ALIGNMENT)
         self.starts, self.other_starts = starts[:n_arrays], starts[n_arrays:]
         self.n_bytes = len(source) * WORD
         self._is_known = source != NOTHING
@@ -108,9 +109,16 @@ class DeviceLayout:
         return words.view(np.uint8)
 
 
-def _is_large(item: tuple[int, Words], single: list[int]) -> bool:
-    number, words = item
-    return number in single or words.size * WORD >= SMALL
+def _place_of(item: tuple[int, Words]) -> tuple[bool, int]:
+    """Return what arrays are ordered by: those that a kernel uses are near to each other, weights after statements."""
+    number, _ = item
+    return number in (WEIGHTS, SCHEME_WEIGHTS), number
+
+
+def _alignment_of(n_bytes: int, is_single: bool) -> int:
+    if n_bytes >= LARGE:
+        return LARGE_ALIGNMENT
+    return SINGLE_ALIGNMENT if is_single else ALIGNMENT
 
 
 def _aligned(source: Words, alignment: int) -> Words:
