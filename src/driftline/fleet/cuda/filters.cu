@@ -78,13 +78,15 @@ struct Component {
     const T deviation = x - centre, square = deviation * deviation;
     variance += larger(MIN_GAIN, 1.0 / n) * (square - variance);
     const double scale = 0.5 / (variance + MIN_FILTER_VARIANCE), farthest = 2.0 * largest, least_gain = 1.0 / (n + 1.0);
+    const double inverse_age = 1.0 / age;
     double best = -infinity(), total = 0.0;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       const double predicted = extrapolate(r, horizon), error = x - predicted;
       if (age > MIN_RATE_TIME) {
-        const double kept = smaller(larger(rate[r], (-farthest - level[r]) / age), (farthest - level[r]) / age);
-        rate[r] = kept + gains[1][r] * error / age;
+        const double least = quotient(-farthest - level[r], age, inverse_age);
+        const double most = quotient(farthest - level[r], age, inverse_age);
+        rate[r] = smaller(larger(rate[r], least), most) + quotient(gains[1][r] * error, age, inverse_age);
       }
       level[r] = predicted + larger(gains[0][r], least_gain) * error;
       log_weight[r] = LOG_WEIGHT_DISCOUNT * log_weight[r] - scale * error * error;
@@ -95,8 +97,9 @@ struct Component {
       weight[r] = exp(log_weight[r] - best);
       total += weight[r];
     }
+    const double inverse_total = 1.0 / total;
 #pragma unroll
-    for (int r = 0; r < R; ++r) weight[r] /= total;
+    for (int r = 0; r < R; ++r) weight[r] = quotient(weight[r], total, inverse_total);
     largest = larger(largest, fabs(double(x)));
   }
 };

@@ -22,12 +22,12 @@ struct Features {
   __device__ __forceinline__ void add_row(const Drawn& row, float* gradient) const {
     if constexpr (IS_PAIR) {
       const float2 two = *reinterpret_cast<const float2*>(first[0] + row.place() * width[0]);
-      gradient[0] += row.factor(0) * two.x;
-      gradient[1] += row.factor(0) * two.y;
+      row.add_to(gradient[0], 0, two.x);
+      row.add_to(gradient[1], 0, two.y);
     } else {
 #pragma unroll
       for (int q = 0; q < N; ++q)
-        gradient[q] += row.factor(Entry<S>(q).k) * *reinterpret_cast<const float*>(first[q] + row.place() * width[q]);
+        row.add_to(gradient[q], Entry<S>(q).k, *reinterpret_cast<const float*>(first[q] + row.place() * width[q]));
     }
   }
 };

@@ -75,8 +75,9 @@ struct Listed {
     const int lane = threadIdx.x % WARP, m = Entry<S>(0).m;
     float factors[2] = {0.0f, 0.0f};
     for (int b = lane % Space<S>::LANES; b < count; b += Space<S>::LANES) {
-      const double lead = space.leads(m)[b];
-      loss += larger(0.5 * (1.0 - lead), -lead);
+      const float lead = space.leads(m)[b];
+      const bool is_far = lead <= -1.0f;  // then -lead is larger than half of 1 - lead
+      loss += __fma_rn(is_far ? -1.0 : -0.5, double(lead), is_far ? 0.0 : 0.5);
       if (Space<S>::COMPENSATES) {
         const float factor = space.drawn[m][b].factor(0);
         factors[0] += fminf(factor, 0.0f);

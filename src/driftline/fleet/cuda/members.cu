@@ -59,10 +59,10 @@ __device__ __forceinline__ void update_member(Space<S>& space, char* stream, Fig
   const int lane = threadIdx.x % WARP;
 #pragma unroll
   for (int k = 0; k < N_RULES; ++k) {
-    if (k == 0 || measures_all) figures.loss[k] += LOSS_GAIN * (divided_by<n_drawn>(own.losses[k]) - figures.loss[k]);
+    if (k == 0 || measures_all) figures.loss[k] += LOSS_GAIN * (quotient(own.losses[k], n_drawn, 1.0 / n_drawn) - figures.loss[k]);
   }
-  const double mean = divided_by<n_supports>(own.supports[0]);
-  const double variance = larger(divided_by<n_supports>(own.supports[1]) - mean * mean, 0.0);
+  const double mean = quotient(own.supports[0], n_supports, 1.0 / n_supports);
+  const double variance = larger(quotient(own.supports[1], n_supports, 1.0 / n_supports) - mean * mean, 0.0);
   figures.margin[0] = margin_of<S>(space, lane);
   figures.margin[1] = MEMBER_WIDTH[FIRST_MEMBER[S] + lane] * sqrt(variance / figures.n_effective);
   figures.write<S>(stream, lane);

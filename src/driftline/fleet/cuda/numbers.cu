@@ -21,12 +21,10 @@ __device__ __forceinline__ int64 smaller(int64 a, int64 b) { return b < a ? b : 
 __device__ __forceinline__ int64 larger(int64 a, int64 b) { return b > a ? b : a; }
 __device__ __forceinline__ double clipped(double x, double most) { return smaller(larger(x, -most), most); }
 
-// x / DIVISOR, rounded as a division rounds it: the remainder of the first result corrects it.
-template <int DIVISOR>
-__device__ __forceinline__ double divided_by(double x) {
-  constexpr double inverse = 1.0 / DIVISOR;
-  const double first = x * inverse;
-  return __fma_rn(__fma_rn(-double(DIVISOR), first, x), inverse, first);
+// a / b from the inverse of b, rounded as a division rounds it: the remainder of the first result corrects it.
+__device__ __forceinline__ double quotient(double a, double b, double inverse) {
+  const double first = a * inverse;
+  return __fma_rn(__fma_rn(-b, first, a), inverse, first);
 }
 
 // a / b from the inverse of b, rounded as a division rounds it: no quotient of numbers of single precision is as near

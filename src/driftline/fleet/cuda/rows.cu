@@ -63,9 +63,10 @@ __device__ __forceinline__ void reweigh(char* stream, const double* before, cons
     raised[m] = before[m] * exp(LEARNING_RATE * right);
     total += raised[m];
   }
+  const double inverse_total = 1.0 / total;
 #pragma unroll
   for (int m = 0; m < N_MEMBERS; ++m)
-    weights.each[m] = (1.0 - FIXED_SHARE) * (raised[m] / total) + FIXED_SHARE / N_MEMBERS;
+    weights.each[m] = (1.0 - FIXED_SHARE) * quotient(raised[m], total, inverse_total) + FIXED_SHARE / N_MEMBERS;
   weights.write(array_at<double>(stream, WEIGHTS_AT));
   double* schemes = array_at<double>(stream, SCHEME_WEIGHTS_AT);
 #pragma unroll

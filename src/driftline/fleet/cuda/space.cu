@@ -14,6 +14,7 @@ struct DrawnOfMany {
   float factors[GRADIENTS];
   __device__ __forceinline__ int place() const { return at; }
   __device__ __forceinline__ float factor(int k) const { return factors[k]; }
+  __device__ __forceinline__ void add_to(float& gradient, int k, float x) const { gradient += factors[k] * x; }
 };
 
 // Of two classes, one number has both: the factor is half a share or a share, so that the last bits of it are free.
@@ -22,6 +23,10 @@ struct DrawnOfTwo {
   unsigned bits;
   __device__ __forceinline__ int place() const { return int(bits & PLACE); }
   __device__ __forceinline__ float factor(int) const { return __uint_as_float(bits & ~PLACE); }
+  // A factor is a power of two, so that its product is exact, and product and sum are rounded once in one step, too.
+  __device__ __forceinline__ void add_to(float& gradient, int k, float x) const {
+    gradient = __fmaf_rn(factor(k), x, gradient);
+  }
 };
 
 template <int N_CLASSES>
