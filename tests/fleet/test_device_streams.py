@@ -18,6 +18,8 @@ from helpers.fleets import CLASSES, rows_of, state_of
 EVERY_LEVEL = Guarantees(
     errors=({"fine": 0.1, "hot": 0.05}, 0.02), coverages=(0.9,), tolerated=0.1, rise=0.02, per_class=True
 )
+ALL_ROWS = Guarantees(coverages=(0.2, 0.4))
+"""So few rows have to be covered that after a while the threshold of a set is that of all rows."""
 
 
 @pytest.fixture
@@ -58,6 +60,7 @@ def assert_same_models_but_for_rounding(fleet, other):
     [
         (3, 2, {"features": "linear", "start": "blank"}),
         (5, 2, {"features": "linear", "start": "blank", "guarantees": EVERY_LEVEL, "order": 0}),
+        (4, 2, {"features": "linear", "start": "blank", "guarantees": ALL_ROWS}),
         (20, 3, {"features": "linear", "start": "pooled", "scaling": "none"}),
         (3, 2, {"features": "auto", "start": "blank"}),
         (14, 3, {"features": "auto", "start": "pooled"}),
@@ -76,6 +79,19 @@ def test_a_fleet_on_a_gpu_gives_the_results_of_the_cores(gpu, n_columns, n_class
     new = [*keys[:-1].tolist(), "a new key"]
     assert_same_but_for_rounding(on_gpu.predict_with_guarantees(X, new), on_cores.predict_with_guarantees(X, new))
     assert_same_models_but_for_rounding(on_gpu, on_cores)
+
+
+def test_many_classes_on_a_gpu_give_the_results_of_the_cores(gpu):
+    rng, classes = np.random.default_rng(2), range(9)
+    guarantees = Guarantees(errors=(0.1,), coverages=(0.9,), tolerated=0.5, per_class=True)
+    fleets = pair(4, classes, features="linear", start="blank", guarantees=guarantees)
+    W = rng.normal(size=(4, len(classes)))
+    for n in (500, 900):
+        X, keys = rng.normal(size=(n, 4)), rng.integers(7, size=n)
+        y = np.argmax(X @ W + 0.3 * rng.normal(size=(n, len(classes))), axis=1)
+        expected, said = (fleet.step(X, y, keys) for fleet in fleets)
+        assert_same_but_for_rounding(said, expected)
+    assert_same_models_but_for_rounding(*reversed(fleets))
 
 
 def test_trees_on_a_gpu_are_replaced_when_the_stream_changes(gpu):
