@@ -39,10 +39,12 @@ def shape_of(memory: StreamMemory, device: DeviceLayout) -> FleetShape:
 
 def rounds_of(slots: Indices) -> list[Indices]:
     """Return the rows of each round, in which no slot has two rows; `slots` must not decrease."""
+    if (slots[1:] > slots[:-1]).all():
+        return [np.arange(len(slots))] if len(slots) else []
     firsts = np.flatnonzero(np.diff(slots, prepend=-1))
     ranks = np.arange(len(slots)) - np.repeat(firsts, np.diff(firsts, append=len(slots)))
     order = np.argsort(ranks, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(ranks))[:-1]) if len(slots) else []
+    return np.split(order, np.cumsum(np.bincount(ranks))[:-1])
 
 
 class DeviceStreams:
@@ -129,7 +131,7 @@ class DeviceStreams:
             of_rows = all_slots[on_device], on_device.astype(np.int32)
             self.kernels.advance(self._places, *of_rows, given[0], given[1] if learns else None, results)
         for array, result in zip(arrays[n_given:], results, strict=True):
-            array[...] = result.get()
+            result.get(out=array)
 
 
 AnyStreams = Streams | DeviceStreams

@@ -4,7 +4,7 @@ import copy
 import os
 import threading
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +31,9 @@ from driftline.kernels.statements import RowStatements
 from driftline.types import Flags, Indices, LabelArray, Labels, Matrix
 from driftline.utils.interrupts import defer_interrupt
 from driftline.utils.validation import flag, one_of, read_ids, read_labels, whole_number
+
+NO_SLOT = -1
+"""In place of the slot of a key that has no model yet."""
 
 
 class AMRCFleet:
@@ -593,14 +596,15 @@ class AMRCFleet:
 
     def _slots_of(self, keys: list[Any]) -> Indices:
         """Return the slot of each key; a key without a model gets one."""
-        slots: list[Any] = list(map(self._slots.get, keys))
-        if None in slots:
+        slots = np.fromiter(map(self._slots.get, keys, repeat(NO_SLOT)), np.int64, len(keys))
+        is_new = slots == NO_SLOT
+        if is_new.any():
             stream, new = self._start.new_stream(), [key for key in dict.fromkeys(keys) if key not in self._slots]
             taken = self._streams.take(len(new))
             self._streams.put(taken, stream)
             self._slots.update(zip(new, taken, strict=True))
-            slots = list(map(self._slots.__getitem__, keys))
-        return np.array(slots, np.int64)
+            slots[is_new] = [self._slots[keys[t]] for t in np.flatnonzero(is_new)]
+        return slots
 
     def _run(
         self, kernel: Any, slots: Indices, *given: Any, error: Any = None, coverage: float | None = None
