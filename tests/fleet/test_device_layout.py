@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftline.fleet import AMRCFleet
-from driftline.fleet.device_layout import GAP, NOTHING, LARGE_ALIGNMENT, DeviceLayout, divided_rows
+from driftline.fleet.device_layout import GAP, LARGE_ALIGNMENT, NOTHING, DeviceLayout, divided_rows
 from driftline.guarantees import Guarantees
 from driftline.kernels.ensemble import (
     COLUMN_FILTERS,
