@@ -58,9 +58,31 @@ def test_a_file_of_something_else_is_refused_and_a_missing_one_named(tmp_path):
         AMRCFleet.load(tmp_path / "nothing")
 
 
+@pytest.mark.parametrize("key", [True, float("nan"), None, "k" * 300, "that of the first"])
+def test_a_file_with_what_is_no_key_or_with_a_key_twice_is_refused(saved, tmp_path, key):
+    with opened_fleet(saved) as file:
+        header, states = file.header, list(file.states())
+    key = states[1][0] if key == "that of the first" else key
+    write_fleet(tmp_path / "odd", header, [*states[:-1], (key, states[-1][1])])
+    with pytest.raises(CheckpointError, match=r"odd cannot be loaded: .* is no key, or one that came before"):
+        AMRCFleet.load(tmp_path / "odd")
+
+
+def test_a_file_that_is_trusted_gives_the_same_fleet(saved):
+    fleet, other = (AMRCFleet.load(saved, trusted=trusted) for trusted in (False, True))
+    assert fleet.keys == other.keys
+    assert [fleet.key_state(key) for key in fleet.keys] == [other.key_state(key) for key in other.keys]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"n_columns": 10**9}, "bytes of memory"), ({"n_columns": -1}, "header"), ({"parameters": {}}, "header")],
+    [
+        ({"n_columns": 10**9}, "bytes of memory"),
+        ({"n_columns": -1}, "header"),
+        ({"parameters": {}}, "header"),
+        ({"n_keys": 0}, "number of keys"),
+        ({"column_names": ["a", "b"]}, "names of 3 columns"),
+    ],
 )
 def test_a_header_that_no_fleet_has_is_refused(saved, tmp_path, change, message):
     with opened_fleet(saved) as file:

@@ -1,6 +1,10 @@
 """A fleet is what separate light models are, bit for bit, whatever the keys and the grouping of rows."""
 
+import copy
+import pickle
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,8 +139,10 @@ def test_every_key_begins_with_a_given_model():
         (np.zeros((2, 4)), ["fine", "hot"], [1, 2], "X has 4 columns, and the fleet 3"),
         (np.zeros((2, 3)), ["fine", "cold"], [1, 2], "the label of row 1 is 'cold'"),
         (np.zeros((2, 3)), ["fine"], [1, 2], "X has 2 rows and y 1 labels"),
-        (np.zeros((2, 3)), ["fine", "hot"], [1], "ids must be a sequence of 2"),
-        (np.zeros((2, 3)), ["fine", "hot"], [1, None], "id of row 1 is None"),
+        (np.zeros((2, 3)), ["fine", "hot"], [1], "keys must be a sequence of 2"),
+        (np.zeros((2, 3)), ["fine", "hot"], [1, None], "key of row 1 is None"),
+        (np.zeros((2, 3)), ["fine", "hot"], np.ma.array([1, 2], mask=[0, 1]), "key of row 1 is None"),
+        (np.zeros((2, 3)), ["fine", "hot"], [1, 10**5000], "key of row 1 has more than 256 characters"),
         (np.full((2, 3), np.inf), ["fine", "hot"], [1, 2], "expected numbers up to"),
     ],
 )
@@ -152,12 +158,56 @@ def test_rows_that_are_refused_change_nothing(X, y, keys, message):
         assert_same_model(fleet.model(key), model)
 
 
+def test_columns_in_another_order_are_refused_also_after_loading(tmp_path):
+    X, y, keys = rows_of(np.random.default_rng(0), 20, 2)
+    table, swapped = (pd.DataFrame(X, columns=names) for names in (["a", "b", "c"], ["b", "a", "c"]))
+    fleet = AMRCFleet(3, CLASSES, features="linear")
+    fleet.step(table, y, keys)
+    fleet.save(tmp_path / "all.fleet")
+    for each in (fleet, AMRCFleet.load(tmp_path / "all.fleet")):
+        with pytest.raises(DataError, match=r"X has the columns \['b', 'a', 'c'\], and the fleet \['a', 'b', 'c'\]"):
+            each.step(swapped, y, keys)
+        with pytest.raises(DataError, match="pass the same columns in the same order"):
+            each.predict(swapped, keys)
+        assert len(each.step(table, y, keys).labels) == 20
+        assert len(each.predict(X, keys)) == 20  # without names
+
+
+@pytest.mark.parametrize("key", ["new", True, [1], None])
+def test_a_key_without_a_model_is_named(key):
+    fleet = AMRCFleet(3, CLASSES, features="linear")
+    fleet.step(*rows_of(np.random.default_rng(0), 9, 2))
+    for call in (fleet.model, fleet.remove, fleet.key_state, fleet.give_up):
+        with pytest.raises(DataError, match="the fleet has no key"):
+            call(key)
+    assert True not in fleet
+
+
+def test_a_fleet_is_not_copied_or_pickled():
+    fleet = AMRCFleet(3, CLASSES, features="linear")
+    for call in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="use save"):
+            call(fleet)
+
+
+def test_the_status_of_many_keys_is_made_in_parts(monkeypatch):
+    fleet = AMRCFleet(3, CLASSES, features="linear")
+    X, y, keys = rows_of(np.random.default_rng(0), 60, 7)
+    fleet.step(X, y, keys)
+    whole = fleet.status()
+    monkeypatch.setattr("driftline.fleet.fleet.KEYS_PER_COPY", 3)
+    assert fleet.status().tolist() == whole.tolist()
+    assert len(fleet.status([])) == 0
+
+
 def test_what_cannot_be_a_fleet_is_refused():
     full = AMRC().partial_fit(np.zeros((1, 3)), ["hot"], CLASSES)
     for parameters, message in (
         ({"classes": ["fine"]}, "two or more"),
         ({"features": "trees"}, "must be 'auto', 'linear' or 'fourier'"),
         ({"start": "warm"}, "start must be 'pooled', 'blank' or an AMRC"),
+        ({"start": np.arange(3)}, "start must be 'pooled', 'blank' or an AMRC"),
+        ({"random_state": None}, "random_state must be a whole number"),
         (
             {"start": full},
             "differs from those of the fleet in memory",

@@ -66,6 +66,17 @@ def test_ids_that_are_not_of_one_row_are_refused_and_nothing_changes(ids):
     assert fleet.status()["n_waiting"].tolist() == [1]
 
 
+def test_new_keys_begin_with_what_late_labels_have_taught_the_common_model():
+    X, y, keys = rows_of(np.random.default_rng(0), 200, 20)
+    at_once, late = (AMRCFleet(3, CLASSES, features="linear") for _ in range(2))
+    at_once.step(X, y, keys)
+    late.observe(X, keys, range(200))
+    assert late.label(keys, range(200), y).all()
+    expected = at_once.predict_proba(X, ["new"] * 200)
+    assert late.predict_proba(X, ["new"] * 200).tobytes() == expected.tobytes()
+    assert np.ptp(expected) > 0.5
+
+
 def test_a_model_that_waits_for_labels_goes_into_a_fleet_and_comes_back():
     X, y, _ = rows_of(np.random.default_rng(0), 50, 1)
     model = AMRC(memory="light", features="linear").partial_fit(X[:40], y[:40], CLASSES).observe(X[40:], ids=range(10))

@@ -220,8 +220,12 @@ class PendingRows:
 
     def is_waiting(self, row_id: Any) -> bool:
         """Return whether a row with this id is pending and would be found by the next label."""
+        return self.waiting_row(row_id) is not None
+
+    def waiting_row(self, row_id: Any) -> PendingRow | None:
+        """Return the row with this id that is pending and would be found by the next label; None if there is none."""
         place = self._by_id.get(row_id)
-        return place is not None and not self._is_expired(place, 0, np.array([np.nan]))
+        return None if place is None or self._is_expired(place, 0, np.array([np.nan])) else self._rows[place]
 
     def match(self, X: Matrix, ids: LabelArray | None, times: Vector) -> Matches:
         """Return the pending rows of a batch of labelled rows, and those that expire meanwhile; changes nothing.

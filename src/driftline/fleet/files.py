@@ -57,9 +57,13 @@ class FleetFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._digest = file, hashlib.sha256()
         if self._read(len(MAGIC)) != MAGIC:
-            raise CheckpointError(f"it is not a saved fleet of this version: expected it to begin with {MAGIC!r}")
+            raise CheckpointError(
+                f"it is not a saved fleet of this version: expected it to begin with {MAGIC!r}; a model of its own is "
+                "loaded by AMRC.load"
+            )
         self.header = _json(self._read_part(MAX_HEADER_BYTES))
-        if not isinstance(self.header, dict) or type(self.header.get("n_keys")) is not int:
+        n_states = self.header.get("n_keys") if isinstance(self.header, dict) else None
+        if type(n_states) is not int or n_states < 1:  # that of the common model is always there
             raise CheckpointError("it is not a saved fleet, or is damaged: its header has no number of keys")
 
     def states(self) -> Iterator[tuple[Any, bytes]]:

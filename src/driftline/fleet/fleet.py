@@ -15,8 +15,8 @@ from driftline.ensemble.estimator import AMRC
 from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.fleet.device_streams import AnyStreams, DeviceStreams
 from driftline.fleet.files import opened_fleet, write_fleet
-from driftline.fleet.header import arguments_from, header_of
-from driftline.fleet.inputs import positions_of, read_keyed_rows, read_keys
+from driftline.fleet.header import arguments_from, column_names_from, header_of
+from driftline.fleet.inputs import is_key, names_of_columns, positions_of, read_keyed_rows, read_keys
 from driftline.fleet.late_labels import LateLabels
 from driftline.fleet.layout import StreamMemory
 from driftline.fleet.predictions import FleetPredictions
@@ -34,6 +34,8 @@ from driftline.utils.validation import flag, one_of, read_ids, read_labels, whol
 
 NO_SLOT = -1
 """In place of the slot of a key that has no model yet."""
+KEYS_PER_COPY = 4096
+"""The streams of so many keys are copied at once."""
 
 
 class AMRCFleet:
@@ -119,6 +121,7 @@ class AMRCFleet:
         }
         if features not in ("auto", "linear", "fourier"):
             raise ConfigError(f"features of a fleet must be 'auto', 'linear' or 'fourier'; got {features!r}")
+        whole_number("random_state", random_state, at_least=0)  # a fleet that is loaded draws the same numbers again
         self._model = AMRC._new(whole_number("n_columns", n_columns, at_least=1), labels, parameters)
         self._classes = ClassList(labels)
         self._memory = StreamMemory(self._model._learner)
@@ -129,7 +132,11 @@ class AMRCFleet:
         self._start = SharedStart(start, self._model, self._streams)
         self._late = LateLabels(self._model._learner, self._streams)
         self._shape = shape_digest(self._model._plain_parameters(), self._classes, self._memory)
+        self._column_names: list[str] | None = None
         self._lock = threading.RLock()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a fleet cannot be copied or pickled; use save(path) and AMRCFleet.load(path)")
 
     @property
     def keys(self) -> list[Any]:
@@ -163,7 +170,7 @@ class AMRCFleet:
         bool
             Whether it has one.
         """
-        return key in self._slots
+        return not isinstance(key, bool) and key in self._slots
 
     # Learning and predicting ---------------------------------------------------------------------------
 
@@ -187,19 +194,24 @@ class AMRCFleet:
         FleetPredictions
             One entry for each row, in the order of X.
         """
-        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
+        rows, known = self._read_rows(X, keys)
         positions = positions_of(read_labels(y, len(rows)), self._classes)
         with self._lock, defer_interrupt():
+            self._keep_names(X)
             slots = self._slots_of(known)
             if self._late.is_anyone_waiting and any(map(self._late.is_waiting, known)):
                 result = self._learn_one_by_one(known, slots, rows, positions)
             else:
                 result = self._run(learn_streams, slots, rows, positions)
-            sampled = self._start.sample(len(rows))
-            if len(sampled):
-                common = np.full(len(sampled), self._start.slot)
-                self._run(learn_streams, common, rows[sampled], positions[sampled])
+            self._learn_common(rows, positions)
             return result
+
+    def _learn_common(self, rows: Matrix, positions: Labels) -> None:
+        """Let the common model learn some of the rows that were learned, if new keys begin with it."""
+        sampled = self._start.sample(len(rows))
+        if len(sampled):
+            common = np.full(len(sampled), self._start.slot)
+            self._run(learn_streams, common, rows[sampled], positions[sampled])
 
     def _learn_one_by_one(self, keys: list[Any], slots: Indices, rows: Matrix, positions: Labels) -> FleetPredictions:
         """Predict and learn rows as `step`, where some keys wait for labels of earlier rows."""
@@ -233,10 +245,11 @@ class AMRCFleet:
         FleetPredictions
             What was said of each row, in the order of X.
         """
-        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
+        rows, known = self._read_rows(X, keys)
         row_ids = list(read_ids(ids, len(rows)).tolist())
         with self._lock, defer_interrupt():
             self._late.check_new_ids(known, row_ids)
+            self._keep_names(X)
             slots, parts = self._slots_of(known), []
             for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
                 row = slice(t, t + 1)
@@ -264,12 +277,14 @@ class AMRCFleet:
         positions, known = positions_of(labels, self._classes), read_keys(keys, len(labels))
         row_ids = read_ids(ids, len(labels)).tolist()
         learned = np.zeros(len(labels), np.bool_)
-        unseen = np.full((1, self._model.n_features_in_), np.nan)
+        rows = np.empty((len(labels), self._model.n_features_in_))
         with self._lock, defer_interrupt():
             for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
-                learned[t] = self._late.pending(key).is_waiting(row_id)
-                if learned[t]:
-                    self._late.learn(key, self._slots[key], unseen, int(positions[t]), row_id)
+                waiting = self._late.pending(key).waiting_row(row_id)
+                if waiting is not None:
+                    learned[t], rows[t] = True, waiting.x
+                    self._late.learn(key, self._slots[key], rows[t : t + 1], int(positions[t]), row_id)
+            self._learn_common(rows[learned], positions[learned])
         return learned
 
     def give_up(self, key: Any, ids: Any = None) -> Self:
@@ -287,7 +302,7 @@ class AMRCFleet:
         AMRCFleet
             The fleet itself.
         """
-        row_ids = None if ids is None else read_ids(ids, len(ids)).tolist()
+        row_ids = None if ids is None else read_ids(ids, None).tolist()
         with self._lock, defer_interrupt():
             self._slot(key)
             self._late.give_up(key, row_ids)
@@ -312,7 +327,7 @@ class AMRCFleet:
         FleetPredictions
             One entry for each row, in the order of X.
         """
-        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
+        rows, known = self._read_rows(X, keys)
         with self._lock:
             newcomer = -1 if all(map(self._slots.__contains__, known)) else self._start.newcomer()
             slots = np.fromiter((self._slots.get(key, newcomer) for key in known), np.int64, len(known))
@@ -402,7 +417,7 @@ class AMRCFleet:
         AMRCFleet
             The fleet itself.
         """
-        known = read_keys(keys, len(keys))
+        known = read_keys(keys)
         with self._lock, defer_interrupt():
             models = {key: self.model(key) for key in known}  # all, before anything changes
             for key, model in models.items():
@@ -481,10 +496,15 @@ class AMRCFleet:
         [('a', 2), ('b', 1)]
         """
         with self._lock:
-            known = self.keys if keys is None else read_keys(keys, len(keys))
-            streams = self._streams.gather([self._slot(key) for key in known])
-            n_waiting = np.array([len(self._late.pending(key)) for key in known], np.int64)
-            return status_table(known, streams, n_waiting, self._memory, self._model._learner.tracker)
+            known = self.keys if keys is None else read_keys(keys)
+            parts = (known[k : k + KEYS_PER_COPY] for k in range(0, max(len(known), 1), KEYS_PER_COPY))
+            return np.concatenate([self._status(part) for part in parts])
+
+    def _status(self, keys: list[Any]) -> "np.ndarray[Any, np.dtype[np.void]]":
+        """Return the same for so few keys that there is memory for copies of their streams."""
+        streams = self._streams.gather([self._slot(key) for key in keys])
+        n_waiting = np.array([len(self._late.pending(key)) for key in keys], np.int64)
+        return status_table(keys, streams, n_waiting, self._memory, self._model._learner.tracker)
 
     # State ------------------------------------------------------------------------------------------------
 
@@ -526,7 +546,7 @@ class AMRCFleet:
         known = read_keys([key], 1)
         with self._lock, defer_interrupt():
             stream, pending = stream_from_bytes(
-                data, self._late.learner, self._memory, self._shape, trusted=flag("trusted", trusted)
+                data, self._model._learner, self._memory, self._shape, trusted=flag("trusted", trusted)
             )
             (slot,) = self._slots_of(known)
             self._streams.put([slot], stream)
@@ -544,11 +564,18 @@ class AMRCFleet:
         with self._lock:
             common = stream_to_bytes(self._streams.stream(self._start.slot), self._late.pending(None), self._shape)
             pools, n_keys = self._start.learns, len(self) + 1
-            header = header_of(self._model, self._classes, pools=pools, n_keys=n_keys)
+            header = header_of(self._model, self._classes, self._column_names, pools=pools, n_keys=n_keys)
             write_fleet(path, header, chain([(None, common)], ((key, self.key_state(key)) for key in self._slots)))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, device: str = "cpu") -> "AMRCFleet":
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        n_threads: int | None = None,
+        device: str = "cpu",
+        trusted: bool = False,
+    ) -> "AMRCFleet":
         """Read a fleet that `save` wrote; it continues as if it had never stopped.
 
         Everything in the file is checked before it is used, so files from strangers can be loaded.
@@ -559,6 +586,9 @@ class AMRCFleet:
             A file written by `save`.
         n_threads, device
             As in the constructor; the fleet may have been on another device.
+        trusted : bool, default=False
+            Whether only your own program could have written the file. Then, as in `set_key_state`, not every value of
+            each key is checked, which takes a few milliseconds for each.
 
         Returns
         -------
@@ -569,10 +599,11 @@ class AMRCFleet:
             fleet = cls._from_header(file.header, n_threads=n_threads, device=device)
             for k, (key, state) in enumerate(file.states()):
                 if k == 0:  # that of the common model
-                    stream, _ = stream_from_bytes(state, fleet._late.learner, fleet._memory, fleet._shape)
+                    blank, memory = fleet._model._learner, fleet._memory
+                    stream, _ = stream_from_bytes(state, blank, memory, fleet._shape, trusted=trusted)
                     fleet._streams.put([fleet._start.slot], stream)
-                elif isinstance(key, int | float | str) and key not in fleet:
-                    fleet.set_key_state(key, state)
+                elif is_key(key) and key not in fleet:
+                    fleet.set_key_state(key, state, trusted=trusted)
                 else:
                     raise CheckpointError(f"it is damaged: {str(key)[:50]!r} is no key, or one that came before")
         return fleet
@@ -581,7 +612,9 @@ class AMRCFleet:
     def _from_header(cls, header: Mapping[str, Any], **where: Any) -> "AMRCFleet":
         """Return a fleet without keys from the header of a file; raise CheckpointError if it is not that of a fleet."""
         try:
-            return cls(**arguments_from(header), **where)
+            fleet = cls(**arguments_from(header), **where)
+            fleet._column_names = column_names_from(header, fleet._model.n_features_in_)
+            return fleet
         except CheckpointError:
             raise
         except (KeyError, TypeError, ValueError) as error:  # ConfigError and DataError are ValueErrors
@@ -589,10 +622,19 @@ class AMRCFleet:
 
     # Parts ------------------------------------------------------------------------------------------------
 
+    def _read_rows(self, X: Any, keys: Any) -> tuple[Matrix, list[Any]]:
+        return read_keyed_rows(X, keys, self._model.n_features_in_, self._column_names)
+
+    def _keep_names(self, X: Any) -> None:
+        """Remember the names of the columns, if they have some, for the rows that come later."""
+        self._column_names = self._column_names or names_of_columns(X)
+
     def _slot(self, key: Any) -> int:
-        if key not in self._slots:
-            raise DataError(f"the fleet has no key {key!r}; it has {len(self._slots)} keys, which `keys` lists")
-        return self._slots[key]
+        try:
+            return self._slots[None if isinstance(key, bool) else key]
+        except (KeyError, TypeError):  # TypeError: a list, which no key can be
+            n_keys = len(self._slots)
+            raise DataError(f"the fleet has no key {key!r}; it has {n_keys} keys, which `keys` lists") from None
 
     def _slots_of(self, keys: list[Any]) -> Indices:
         """Return the slot of each key; a key without a model gets one."""

@@ -21,12 +21,15 @@ SHARED_PARAMETERS = (
 """Parameters of `AMRC` that all models of a fleet have in common."""
 
 
-def header_of(model: AMRC, classes: ClassList, *, pools: bool, n_keys: int) -> dict[str, Any]:
+def header_of(
+    model: AMRC, classes: ClassList, column_names: list[str] | None, *, pools: bool, n_keys: int
+) -> dict[str, Any]:
     """Return the header, from a model of the fleet, its classes, and whether new keys begin with a common model."""
     return {
         "parameters": model._plain_parameters(),
         "classes": classes.to_json(),
         "n_columns": model.n_features_in_,
+        "column_names": column_names,
         "pools": pools,
         "n_keys": n_keys,
     }
@@ -44,3 +47,13 @@ def arguments_from(header: Mapping[str, Any]) -> dict[str, Any]:
     model, n_columns = AMRC(**shared, memory="light"), whole_number("n_columns", header["n_columns"], at_least=1)
     check_size(model._n_bytes(model._checked_parameters(), n_columns, len(labels)), MAX_BYTES)
     return {"n_columns": n_columns, "classes": labels, "start": start, **shared}
+
+
+def column_names_from(header: Mapping[str, Any], n_columns: int) -> list[str] | None:
+    """Return the names of the columns from a header, which is not trusted; raise TypeError if they are no names."""
+    names = header.get("column_names")
+    if names is None:
+        return None
+    if not isinstance(names, list) or len(names) != n_columns or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"its column_names are not the names of {n_columns} columns")
+    return names

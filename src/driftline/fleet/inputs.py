@@ -10,18 +10,38 @@ from driftline.types import LabelArray, Labels, Matrix
 from driftline.utils.validation import read_ids, read_rows
 
 
-def read_keys(keys: Any, n_rows: int) -> list[Any]:
-    """Return keys as plain numbers and texts; raise DataError if they are not `n_rows` of these."""
-    if isinstance(keys, np.ndarray) and keys.shape == (n_rows,) and keys.dtype.kind in "iu":
+def read_keys(keys: Any, n_rows: int | None = None) -> list[Any]:
+    """Return keys as plain numbers and texts; raise DataError if they are not such, or if there are not `n_rows`."""
+    if type(keys) is np.ndarray and keys.ndim == 1 and keys.dtype.kind in "iu" and n_rows in (None, len(keys)):
         return list(keys.tolist())  # the checks of others take as long as learning a row
-    return list(read_ids(keys, n_rows).tolist())
+    return list(read_ids(keys, n_rows, "key").tolist())
 
 
-def read_keyed_rows(X: Any, keys: Any, n_columns: int) -> tuple[Matrix, list[Any]]:
-    """Return rows and the key of each; raise DataError if the rows do not have `n_columns` columns."""
-    rows = read_rows(X)
+def is_key(value: Any) -> bool:
+    """Return whether a value can be a key."""
+    try:
+        read_keys([value])
+    except DataError:
+        return False
+    return True
+
+
+def names_of_columns(X: Any) -> list[str] | None:
+    """Return the names of the columns of a table; None if they have none."""
+    names = list(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def read_keyed_rows(X: Any, keys: Any, n_columns: int, names: list[str] | None) -> tuple[Matrix, list[Any]]:
+    """Return rows and the key of each; raise DataError if the columns are not those of the fleet.
+
+    There must be `n_columns`; and if the fleet has learned from columns with names, and these have some, the same ones.
+    """
+    rows, given = read_rows(X), names_of_columns(X)
     if rows.shape[1] != n_columns:
         raise DataError(f"X has {rows.shape[1]} columns, and the fleet {n_columns}")
+    if names is not None and given is not None and given != names:
+        raise DataError(f"X has the columns {given}, and the fleet {names}; pass the same columns in the same order")
     return rows, read_keys(keys, len(rows))
 
 

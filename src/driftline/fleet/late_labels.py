@@ -28,16 +28,11 @@ class LateLabels:
         A learner that has learned nothing.
     streams : Streams or DeviceStreams
         The streams of the fleet.
-
-    Attributes
-    ----------
-    learner : EnsembleLearner
-        The learner into which the bytes of a key are copied.
     """
 
     def __init__(self, learner: EnsembleLearner, streams: AnyStreams) -> None:
-        self.learner = independent_copy(learner)
-        self._blank = self.learner.pending.blank()
+        self._learner = independent_copy(learner)
+        self._blank = learner.pending.blank()
         self._streams = streams
         self._pending: dict[Any, PendingRows] = {}
 
@@ -96,7 +91,7 @@ class LateLabels:
     @contextmanager
     def _loaded(self, key: Any, slot: int) -> Iterator[EnsembleLearner]:
         """Yield a learner with the state of a key, which becomes that of the learner if the block ends well."""
-        learner, memory = self.learner, self._streams.memory
+        learner, memory = self._learner, self._streams.memory
         memory.load(learner, self._streams.stream(slot))
         learner.pending = self.pending(key).copy()
         yield learner

@@ -38,7 +38,7 @@ class SharedStart:
         if isinstance(start, AMRC):
             check_fits(start, blank)
             streams.put([self.slot], memory.stored(start._learner))
-        elif start not in STARTS:
+        elif not isinstance(start, str) or start not in STARTS:
             raise ConfigError(f"start must be 'pooled', 'blank' or an AMRC; got {start!r}")
 
     def new_stream(self) -> Bytes:

@@ -4,21 +4,25 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from driftline.core.class_list import ClassList
 from driftline.core.schema import Described, check_names, check_shapes, check_values, expected_in
+from driftline.core.state import independent_copy
 from driftline.ensemble.learner import EnsembleLearner
 from driftline.ensemble.pending_rows import PendingRows
-from driftline.errors import CheckpointError
+from driftline.errors import CheckpointError, DataError
 from driftline.fleet.layout import Bytes, StreamMemory
 from driftline.types import State
 
 MAGIC = b"driftline stream 1\n"
 """How the bytes begin; the number is the version of their format."""
 DIGEST_BYTES = 32
+LEVELS = "guarantees/rows/answers_levels"
+"""Name of the array with the shares of wrong answers that are allowed."""
 FIRST_MODEL_FORMAT = 3
 """Version of model files whose description of arrays applies to streams."""
 
@@ -38,13 +42,16 @@ def stream_to_bytes(stream: Bytes, pending: PendingRows, shape: bytes) -> bytes:
 
 
 def stream_from_bytes(
-    data: bytes, learner: EnsembleLearner, memory: StreamMemory, shape: bytes, *, trusted: bool = False
+    data: bytes, blank: EnsembleLearner, memory: StreamMemory, shape: bytes, *, trusted: bool = False
 ) -> tuple[Bytes, PendingRows]:
     """Return the stream and the pending rows of a key from its bytes; raise CheckpointError if they are not such.
 
-    Unless they are trusted, they are checked as a model file is, so that bytes from strangers can be read. The learner,
-    of the shape that all models of the fleet have, is overwritten.
+    Unless they are trusted, they are checked as a model file is, so that bytes from strangers can be read. `blank` is a
+    learner of the fleet that has learned nothing: it says what the arrays must be, and is not changed.
     """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise DataError(f"expected the bytes that key_state returned; got {type(data).__name__}")
+    data = bytes(data)
     content, checksum = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
     if not content.startswith(MAGIC):
         raise CheckpointError(f"these bytes are not the state of a key: expected them to begin with {MAGIC!r}")
@@ -56,17 +63,22 @@ def stream_from_bytes(
             "the state of the key is that of a fleet with other parameters, columns or classes, or of another version "
             "of driftline; make the fleet with those"
         )
+    if len(content) < start + memory.n_bytes:
+        raise CheckpointError("the state of the key ends too early: it is damaged; use another copy")
     stream = np.frombuffer(content[start : start + memory.n_bytes], np.uint8)
     arrays = _read_pending(content[start + memory.n_bytes :])
-    pending = learner.pending.blank()
+    pending = blank.pending.blank()
     pending.n_expired = int(arrays.pop("n_expired")[0])
     if trusted:
         pending.restore(arrays)
         return stream, pending
-    memory.load(learner, stream)
-    learner.pending = pending
-    state = learner.state() | {f"pending/{name}": array for name, array in arrays.items()}
-    schema = expected_in(state, FIRST_MODEL_FORMAT, learner.schema())
+    unchecked, learner = independent_copy(blank), independent_copy(blank)
+    memory.load(unchecked, stream)
+    unchecked.pending = learner.pending = pending
+    state = unchecked.state() | {f"pending/{name}": array for name, array in arrays.items()}
+    schema = expected_in(state, FIRST_MODEL_FORMAT, blank.schema())
+    # All classes are known from the beginning, and with them the levels for each, which a model file only limits.
+    schema[LEVELS] = replace(schema[LEVELS], equals=blank.state()[LEVELS])
     check_names(state, schema)
     check_shapes({name: Described(array.shape, array.dtype) for name, array in state.items()}, schema)
     check_values(state, schema)

@@ -286,21 +286,26 @@ def read_weights(sample_weight: Any, n_rows: int) -> Vector | None:
     return weights
 
 
-def read_ids(ids: Any, n_rows: int) -> LabelArray:
-    """Return ids of rows as a vector of Python numbers and texts; raise DataError if they are not `n_rows` of these."""
-    listed = ids.tolist() if hasattr(ids, "tolist") else ids
-    if not isinstance(listed, list | tuple | range) or len(listed) != n_rows:
-        count = f"{len(listed)} ids" if isinstance(listed, list | tuple | range) else repr(ids)
-        raise DataError(f"ids must be a sequence of {n_rows} numbers or texts, one for each row of X; got {count}")
+def read_ids(ids: Any, n_rows: int | None, name: str = "id") -> LabelArray:
+    """Return ids of rows as a vector of Python numbers and texts; raise DataError if they are not such.
+
+    With `n_rows`, there must be so many. `name` is what an id is called in the message of the error.
+    """
+    listed = next((getattr(ids, method)() for method in ("tolist", "to_list") if hasattr(ids, method)), ids)
+    if not isinstance(listed, list | tuple | range) or len(listed) != (len(listed) if n_rows is None else n_rows):
+        count = f"{len(listed)} {name}s" if isinstance(listed, list | tuple | range) else repr(ids)
+        expected = "numbers or texts" if n_rows is None else f"{n_rows} numbers or texts, one for each row"
+        raise DataError(f"{name}s must be a sequence of {expected}; got {count}")
     plain = [each.item() if isinstance(each, np.generic) else each for each in listed]
     for row, each in enumerate(plain):
         if isinstance(each, bool) or not isinstance(each, int | float | str) or each != each:  # noqa: PLR0124  # NaN
-            raise DataError(f"id of row {row} is {each!r}; expected a number or text: convert other ids to text")
+            raise DataError(f"{name} of row {row} is {each!r}; expected a number or text; convert others to text")
         if isinstance(each, float) and not math.isfinite(each):
-            raise DataError(f"id of row {row} is {each!r}; expected a finite number or text")
-        if len(json.dumps(each)) > MAX_ID_LENGTH:
-            raise DataError(f"id of row {row} has more than {MAX_ID_LENGTH} characters; use a shorter one")
-    return np.fromiter(plain, dtype=object, count=n_rows)
+            raise DataError(f"{name} of row {row} is {each!r}; expected a finite number or text")
+        is_huge = isinstance(each, int) and abs(each) >= 10**MAX_ID_LENGTH  # beyond some size it cannot be written
+        if is_huge or len(json.dumps(each)) > MAX_ID_LENGTH:
+            raise DataError(f"{name} of row {row} has more than {MAX_ID_LENGTH} characters; use a shorter one")
+    return np.fromiter(plain, dtype=object, count=len(plain))
 
 
 def read_times(timestamps: Any, n_rows: int, last: float | None) -> Vector:
