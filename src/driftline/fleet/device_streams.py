@@ -111,6 +111,8 @@ class DeviceStreams:
 
     def _by_buffer(self, slots: Sequence[int]) -> Iterator[tuple[Any, Any, Indices]]:
         """Yield each buffer that some slots are in, their positions in it, and which of the slots they are."""
+        if not len(slots):
+            return
         buffers, positions = np.divmod(np.asarray(slots, np.int64), STREAMS_PER_BUFFER)
         order = np.argsort(buffers, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(buffers[order])) + 1):
