@@ -102,7 +102,8 @@ def measured(features, n):
         fleet.step(X, y, np.arange(n))
         by_step.append(1e3 * (time.perf_counter() - start))
     speeds = (n / (1e3 * ms) for ms in (there, median(from_host), median(by_step)))
-    return features, f"{n:,}", f"{fleet.n_bytes_per_key:,}", f"{there:.2f}", *(f"{speed:.2f}" for speed in speeds)
+    n_bytes = streams.n_bytes // len(streams.places) // STREAMS_PER_BUFFER
+    return features, f"{n:,}", f"{n_bytes:,}", f"{there:.2f}", *(f"{speed:.2f}" for speed in speeds)
 
 
 def bytes_of_row(fleet):

@@ -62,6 +62,7 @@ def assert_same_models_but_for_rounding(fleet, other):
         (5, 2, {"features": "linear", "start": "blank", "guarantees": EVERY_LEVEL, "order": 0}),
         (4, 2, {"features": "linear", "start": "blank", "guarantees": ALL_ROWS}),
         (20, 3, {"features": "linear", "start": "pooled", "scaling": "none"}),
+        (150, 2, {"features": "linear", "start": "blank"}),  # more threads for a stream than blocks usually have
         (3, 2, {"features": "auto", "start": "blank"}),
         (14, 3, {"features": "auto", "start": "pooled"}),
         (8, 2, {"features": "fourier", "start": "blank"}),
@@ -136,6 +137,16 @@ def test_late_labels_on_a_gpu_are_learned_as_on_the_cores(gpu):
         assert fleet.label(keys[:9], np.arange(9), y[:9]).all()
     assert_same_but_for_rounding(on_gpu.step(X, y, keys), on_cores.step(X, y, keys))
     assert on_gpu.status()["n_rows"].tolist() == on_cores.status()["n_rows"].tolist()
+
+
+def test_a_fleet_without_keys_on_a_gpu_has_an_empty_table(gpu):
+    fleet = AMRCFleet(3, CLASSES, features="linear", device="cuda")
+    assert len(fleet.status()) == len(fleet.status([])) == 0
+
+
+def test_models_that_are_too_large_for_a_gpu_are_refused(gpu):
+    with pytest.raises(ConfigError, match=r"the members of a model need \d{6} bytes or more while they learn"):
+        AMRCFleet(900, CLASSES, features="linear", device="cuda")
 
 
 def test_the_bytes_of_a_stream_on_a_gpu_are_a_copy_that_cannot_be_changed(gpu):

@@ -10,7 +10,7 @@ from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
 ROWS_PER_LAUNCH = 1 << 20
 """Intermediate results are kept for so many rows."""
 THREADS, MAX_THREADS = 128, 1024
-"""Largest number of threads of a block, and that of a block if one stream needs more than the first."""
+"""Threads of a block, and the most that a block can have if a stream needs more of them."""
 GROWING_BLOCKS = 5
 """Blocks for each multiprocessor that grow trees, while other kernels run."""
 WARP, TEAM = 32, 8
@@ -71,6 +71,8 @@ class CudaKernels:
     def __init__(self, shape: FleetShape) -> None:
         self.cupy = cupy = cuda_arrays()
         self._shape = shape
+        for n_rows, n in zip(shape.store_rows, shape.n_features, strict=True):
+            self._check_block(4 * n_rows * n, "members", "learn")  # compiling what is too large takes a minute
         names = ("store_rows", "predict_rows", "draw_rows", "learn_space", "set_warp_bytes")
         spaces = range(len(shape.n_members))
         expressions = [f"{name}<{s}>" for name in names for s in spaces]
@@ -117,15 +119,20 @@ class CudaKernels:
 
     def _warps_of(self, kernel: Any, of_warp: int, parts: str, verb: str) -> tuple[int, int]:
         """Return the number of warps of a block of a kernel and the bytes of the block, with so many of each warp."""
-        most = self.cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
-        if of_warp > most:
-            raise ConfigError(
-                f"the {parts} of a model need {of_warp} bytes while they {verb}, and a block of this GPU has {most}; "
-                "give fewer columns or classes, or device='cpu'"
-            )
+        most = self._check_block(of_warp, parts, verb)
         n_warps = max(1, min(THREADS // WARP, most // of_warp))
         kernel.max_dynamic_shared_size_bytes = n_warps * of_warp
         return n_warps, n_warps * of_warp
+
+    def _check_block(self, n_bytes: int, parts: str, verb: str) -> int:
+        """Return the largest shared memory of a block; raise an error if so much does not fit into it."""
+        most = int(self.cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
+        if n_bytes > most:
+            raise ConfigError(
+                f"the {parts} of a model need {n_bytes} bytes or more while they {verb}, and a block of this GPU has "
+                f"{most}; give fewer columns or classes, or device='cpu'"
+            )
+        return most
 
     def _scratch(self, n: int) -> dict[str, Any]:
         """Return memory for intermediate results of n rows."""

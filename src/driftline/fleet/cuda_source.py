@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from driftline.errors import ConfigError
-from driftline.fleet.cuda_kernels import BLOCK_BYTES, MAX_THREADS, TEAM, THREADS, WARP
+from driftline.fleet.cuda_kernels import BLOCK_BYTES, TEAM, THREADS, WARP
 from driftline.fleet.device_layout import GAP, DeviceLayout
 from driftline.fleet.layout import StreamMemory
 from driftline.kernels import alarm, error_interval
@@ -186,7 +186,6 @@ def _sizes(memory: StreamMemory, n_bytes: int, streams_per_buffer: int) -> list[
         "WARP": WARP,
         "TEAM": TEAM,
         "THREADS": THREADS,
-        "MAX_THREADS": MAX_THREADS,
         "BLOCK_BYTES": BLOCK_BYTES,
     }
     numbers = {"COUNTED_SHARE": layout.counted_share, "NEW_SPREAD_VALUE": NEW_SPREAD}

@@ -18,8 +18,8 @@ struct Column {
   __device__ double& figure(int k) { return figures[k * P]; }
 };
 
-// Sorts numbers in registers, which they can only stay in if all their places are known when this is compiled: N times,
-// neighbours are exchanged if the first is larger.
+// Sorts numbers: N times, neighbours are exchanged if the first is larger. All places are known when this is compiled,
+// so that the numbers can be in registers.
 template <int N>
 __device__ __forceinline__ void sort_values(double (&values)[N]) {
 #pragma unroll 1
@@ -179,10 +179,10 @@ __device__ __forceinline__ void update_column(Column column, double raw, double*
   if (is_binary && !(raw * (raw - 1.0) == 0.0)) *column.is_binary = 0.0;
 }
 
-// Threads of a block that has one for each of J columns of its streams, and how many blocks should fit into a
-// multiprocessor, if not one of them is as large as a block can be.
+// Largest number of threads of a block that has a thread for each of J columns, or features, of each of its streams,
+// and how many such blocks should fit into a multiprocessor: only one if a stream alone needs a larger block than usual.
 template <int J>
-constexpr int COLUMN_THREADS = J > THREADS ? MAX_THREADS : THREADS;
+constexpr int COLUMN_THREADS = J > THREADS ? (J + WARP - 1) / WARP * WARP : THREADS;
 template <int J, int BLOCKS>
 constexpr int COLUMN_BLOCKS = J > THREADS ? 1 : BLOCKS;
 

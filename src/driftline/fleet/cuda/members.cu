@@ -59,7 +59,8 @@ __device__ __forceinline__ void update_member(Space<S>& space, char* stream, Fig
   const int lane = threadIdx.x % WARP;
 #pragma unroll
   for (int k = 0; k < N_RULES; ++k) {
-    if (k == 0 || measures_all) figures.loss[k] += LOSS_GAIN * (quotient(own.losses[k], n_drawn, 1.0 / n_drawn) - figures.loss[k]);
+    const double loss = quotient(own.losses[k], n_drawn, 1.0 / n_drawn);
+    if (k == 0 || measures_all) figures.loss[k] += LOSS_GAIN * (loss - figures.loss[k]);
   }
   const double mean = quotient(own.supports[0], n_supports, 1.0 / n_supports);
   const double variance = larger(quotient(own.supports[1], n_supports, 1.0 / n_supports) - mean * mean, 0.0);

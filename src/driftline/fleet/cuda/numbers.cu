@@ -21,7 +21,8 @@ __device__ __forceinline__ int64 smaller(int64 a, int64 b) { return b < a ? b : 
 __device__ __forceinline__ int64 larger(int64 a, int64 b) { return b > a ? b : a; }
 __device__ __forceinline__ double clipped(double x, double most) { return smaller(larger(x, -most), most); }
 
-// a / b from the inverse of b, rounded as a division rounds it: the remainder of the first result corrects it.
+// a / b from the inverse of b, both finite and b not tiny, rounded as a division rounds it: the remainder of the first
+// result corrects it.
 __device__ __forceinline__ double quotient(double a, double b, double inverse) {
   const double first = a * inverse;
   return __fma_rn(__fma_rn(-b, first, a), inverse, first);
