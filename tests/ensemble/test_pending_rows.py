@@ -413,3 +413,4 @@ def test_ids_that_cannot_be_ids_are_refused_and_nothing_is_given_up(rows):
     X, _ = rows
     model = begun(rows).observe(X[50:51], ids=["a"])
     unchanged(model, lambda: model.give_up(["a", None]), "id of row 1 is None")
+    unchanged(model, lambda: model.give_up(5), "ids must be a sequence of numbers or texts; got 5")

@@ -321,7 +321,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         array([ True, False])
         """
         learner = self._started
-        return np.array([learner.is_waiting(each) for each in read_ids(ids, len(ids)).tolist()], dtype=bool)
+        return np.array([learner.is_waiting(each) for each in read_ids(ids, None).tolist()], dtype=bool)
 
     def give_up(self, ids: Any = None) -> Self:
         """Stop waiting for the labels of observed rows, for example because they will not come any more.
@@ -348,7 +348,7 @@ class AMRC(GuaranteedClassifier, BoundedClassifier):
         """
         with self._lock:
             learner = self._started
-            known = None if ids is None else read_ids(ids, len(ids)).tolist()
+            known = None if ids is None else read_ids(ids, None).tolist()
             with defer_interrupt():
                 learner.give_up(known)
                 self._mark_changed()
