@@ -242,6 +242,40 @@ def test_a_query_that_starts_again_with_a_model_that_knows_more_gives_it_to_new_
         assert_results_of_fleet(result[is_of], table[table["sensor"].isin(result.loc[is_of, "sensor"])], model)
 
 
+def test_a_query_that_starts_again_with_its_features_in_another_order_stops(spark, tmp_path):
+    table = table_of(60, 3)
+    write_files([table[:30]], tmp_path / "in")
+    run(predict_then_learn(stream_of(spark, tmp_path / "in"), **COLUMNS, model=LINEAR), tmp_path)
+    write_files([table[30:]], tmp_path / "in", first=1)
+    changed = COLUMNS | {"features": ["b", "a", "c"]}
+    with pytest.raises(Exception, match=r"CheckpointError: .*features \['a', 'b', 'c'\], and this one has \['b', 'a'"):
+        run(predict_then_learn(stream_of(spark, tmp_path / "in"), **changed, model=LINEAR), tmp_path)
+
+
+def test_times_without_a_zone_come_back_as_they_were_also_in_an_hour_that_the_clock_omits(spark):
+    times = ["2026-03-29 02:30:00.123456", "2026-03-29 03:10:00", "2026-10-25 02:30:00", None]
+    columns = "2L AS sensor, {} AS at, {}L AS nr, 1.0D AS a, 2.0D AS b, 3.0D AS c, 'fine' AS state"
+    values = ("CAST(NULL AS timestamp_ntz)" if time is None else f"timestamp_ntz'{time}'" for time in times)
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        rows = spark.sql(" UNION ALL ".join(f"SELECT {columns.format(at, nr)}" for nr, at in enumerate(values)))
+        result = predict_then_learn(rows, **COLUMNS, id="nr", model=LINEAR)
+        found = result.selectExpr("nr", "CAST(at AS string) AS at", "event", "n_rows").orderBy("nr").collect()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    assert [row["at"] for row in found] == times
+    assert [row["event"] for row in found] == ["learned"] * 3 + ["refused"]
+    assert [row["n_rows"] for row in found[:3]] == [1, 2, 3]
+
+
+def test_queries_with_the_classes_false_and_true_and_0_and_1_run_in_one_session(spark):
+    rows = spark.createDataFrame(table_of(20, 2)).withColumnRenamed("state", "text")
+    for classes, label in (([False, True], "text = 'fine'"), ([0, 1], "CAST(text = 'fine' AS int)")):
+        result = predict_then_learn(rows.selectExpr("*", f"{label} AS state"), **COLUMNS | {"classes": classes})
+        assert {type(row["prediction"]) for row in result.collect()} == {type(classes[0])}
+
+
 def test_the_state_of_a_key_is_as_large_as_documented(spark, tmp_path):
     table = table_of(1_000, 50)
     write_files([table], tmp_path / "in")
@@ -250,7 +284,7 @@ def test_the_state_of_a_key_is_as_large_as_documented(spark, tmp_path):
     sizes = state.selectExpr("length(value.model) AS size").toPandas()["size"]
     assert len(sizes) == table["sensor"].nunique()
     assert sizes.min() > 0
-    assert sizes.max() <= fleet_like(LINEAR, 3, CLASSES).n_bytes_per_key + 100
+    assert sizes.max() <= fleet_like(LINEAR, 3, CLASSES).n_bytes_per_key + 200
 
 
 def test_the_page_about_spark_does_what_it_says(spark, tmp_path, capfd):
@@ -267,7 +301,7 @@ def test_the_page_about_spark_does_what_it_says(spark, tmp_path, capfd):
 def test_what_cannot_run_is_refused_before_it_starts(spark, tmp_path):
     rows = spark.createDataFrame([], SCHEMA)
     for changes, message in (
-        ({"features": ["a", "state"]}, "column 'state' must be tinyint or"),
+        ({"features": ["a", "at"]}, "column 'at' must be tinyint or .* or decimal; it is timestamp: cast it"),
         ({"features": ["a", "d"]}, "expected columns 'd'"),
         ({"classes": [0, 1]}, "column 'state' must be tinyint or smallint or int or bigint; it is string"),
         ({"classes": [0.0, 1.0]}, "classes must be texts, whole numbers or booleans"),
@@ -277,11 +311,13 @@ def test_what_cannot_run_is_refused_before_it_starts(spark, tmp_path):
         ({"time_to_live": 3600}, "time_to_live must be a positive timedelta"),
         ({"model": AMRC()}, "memory='light'"),
         ({"id": "sensor"}, "two columns 'sensor'"),
+        ({"df": pd.DataFrame({"sensor": [1]})}, r"df must be a DataFrame of Spark; got <class 'pandas.*DataFrame'>"),
+        ({"df": rows.selectExpr("array(sensor) AS sensor", "at", "a", "b", "c", "state")}, "must not be array"),
         ({"id": "nr", "labels": rows.drop("nr")}, r"column 'nr' of labels must be bigint, as in df; there are \['s"),
         ({"acknowledged": rows.selectExpr("'7' AS sensor", "at")}, "'sensor' of acknowledged must be bigint.*string"),
     ):
         with pytest.raises(ConfigError, match=message):
-            predict_then_learn(rows, **COLUMNS | changes)
+            predict_then_learn(**{"df": rows} | COLUMNS | changes)
     stream = stream_of(spark, tmp_path)
     with pytest.raises(ConfigError, match="need a watermark"):
         predict_then_learn(stream, **COLUMNS, time_to_live=timedelta(1))

@@ -1,9 +1,9 @@
 """What happens to the rows of a key on a worker of Spark: without Spark, as a model that gets them one by one."""
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,17 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftline import AMRC
-from driftline.adapters.spark import key_learner, predict_then_learn
-from driftline.adapters.spark.key_learner import ROWS_PER_REPORT, KeyLearner
+from driftline.adapters.spark import key_learner, predict_then_learn, query
+from driftline.adapters.spark.key_learner import ROWS_PER_REPORT, KeyLearner, fleet_of
 from driftline.adapters.spark.key_state import KeyRow, KeyState
 from driftline.adapters.spark.outcomes import FIGURES
-from driftline.adapters.spark.settings import fleet_like
-from driftline.errors import ConfigError, MissingExtraError
+from driftline.adapters.spark.settings import Settings, fleet_like
+from driftline.errors import CheckpointError, ConfigError, MissingExtraError
 from driftline.guarantees import Guarantees
 from helpers.fleets import CLASSES, rows_of
 from helpers.key_rows import SECOND, labelled, mixed, process, settings
 
 MISSING = [np.nan] * 3
+NAMES = ("a", "b", "c")
+LINEAR = AMRC(memory="light", features="linear")
+UNKNOWN_LABEL = "the label is 'cold'; expected one of classes=['fine', 'hot', 'worn']"
 
 
 def changing_rows(n, n_before):
@@ -93,10 +96,13 @@ def test_each_row_has_an_outcome_whatever_is_wrong_with_it():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"label": "cold"}, "is 'cold', and the classes of the fleet are"),
-        ({"x": [np.inf, 0.0, 0.0]}, "expected numbers up to"),
+        ({"label": "cold"}, UNKNOWN_LABEL),
+        ({"x": [0.0, np.inf, 0.0]}, "the feature 'b' is inf; expected a number up to 1e+30"),
+        ({"x": [0.0, 0.0, -1e31], "label": None}, "the feature 'c' is -1e+31; expected a number up to 1e+30"),
+        ({"id": "i" * 300, "label": None}, "the id has more than 256 characters"),
         ({"x": MISSING, "label": None}, "neither features nor a label"),
-        ({"x": MISSING, "id": "another", "label": "cold"}, "is 'cold', and the classes of the fleet are"),
+        ({"x": MISSING, "id": "another", "label": "cold"}, UNKNOWN_LABEL),
+        ({"x": MISSING, "id": None}, "the label has no id"),
         ({"moment": None}, "has no time"),
     ],
 )
@@ -110,6 +116,26 @@ def test_rows_that_are_refused_change_nothing_for_the_others(changes, problem):
     assert "prediction" not in refused
     others = [outcome for outcome in outcomes if outcome["event"] != "refused"]
     assert others == process(settings(), [*rows[:170], *rows[171:]])
+
+
+def test_without_ids_a_row_with_a_label_and_no_features_is_learned():
+    row = KeyRow(0, None, MISSING, "fine")
+    assert events(process(replace(settings(), has_ids=False), [row])) == ["learned"]
+
+
+def test_a_row_with_the_id_of_one_that_waits_is_refused_and_that_one_gets_the_label():
+    first, second = KeyRow(0, 7, [1.0, 0.0, 0.0], None), KeyRow(1, 7, [2.0, 0.0, 0.0], None)
+    outcomes = process(settings(), [first, second, KeyRow(2, 7, MISSING, "fine")])
+    assert events(outcomes) == ["observed", "refused", "labelled"]
+    assert outcomes[1]["problem"].startswith("a row with the id 7 waits for its label already")
+
+
+def test_a_label_that_is_unknown_leaves_its_row_waiting():
+    state = KeyState()
+    outcomes = process(settings(), [KeyRow(0, 7, [1.0] * 3, None), KeyRow(1, 7, MISSING, "cold")], state)
+    assert events(outcomes) == ["observed", "refused"]
+    assert UNKNOWN_LABEL in outcomes[1]["problem"]
+    assert list(state.waiting) == [7]
 
 
 def test_labels_that_come_later_are_learned_as_by_the_model_itself():
@@ -148,6 +174,16 @@ def test_rows_expire_when_their_labels_do_not_come_in_time():
     assert (expired["event"], expired["id"], expired["label"]) == ("expired", 0, "fine")
     assert expired["problem"] == "no row with this id came within label_timeout"
     assert state.deadline(common) is None
+
+
+@pytest.mark.parametrize(("x", "label"), [([1.0, 0.0, 0.0], None), (MISSING, "fine")])
+def test_the_deadline_is_that_of_the_earliest_row_or_label_whichever_came_first(x, label):
+    common, state = settings(label_timeout=60), KeyState()
+    process(common, [KeyRow(100 * SECOND, 1, x, label)], state)
+    process(common, [KeyRow(50 * SECOND, 2, x, label)], state)
+    assert state.deadline(common) == 110 * SECOND
+    assert [outcome["id"] for outcome in KeyLearner(common, state).expire(110 * SECOND + 1)] == [2]
+    assert state.deadline(common) == 160 * SECOND
 
 
 def test_a_key_that_was_idle_too_long_begins_anew():
@@ -227,7 +263,7 @@ def test_labels_that_are_read_before_their_rows_are_learned_as_if_they_were_not(
     first = [label for label, before in zip(labels, is_early, strict=True) if before]
     assert set(events(process(settings(), first, early))) <= {"held"}
     restored = KeyState(last=early.last)
-    restored.set_model_and_labels(early.model_and_labels())
+    restored.restore(early.to_bytes(NAMES), NAMES)
     assert restored == early
     rest = [label for label in labels if label not in first]
     assert process(settings(), rows + rest, restored) == expected
@@ -280,14 +316,31 @@ def test_the_oldest_label_is_given_up_when_too_many_are_held(monkeypatch):
         st.tuples(st.integers(-(2**63), 2**63 - 1), st.one_of(st.text(), st.integers(), st.booleans())),
     ),
     st.one_of(st.none(), st.binary(min_size=1)),
+    st.lists(st.text()),
 )
-def test_held_labels_are_kept_as_bytes_and_without_them_the_bytes_are_those_of_the_model(labels, model):
+def test_held_labels_and_the_model_are_kept_as_bytes(labels, model, names):
     held = {row_id: KeyRow(moment, row_id, [], label) for row_id, (moment, label) in labels.items()}
     state, restored = KeyState(model, held=held), KeyState()
-    restored.set_model_and_labels(state.model_and_labels())
+    restored.restore(state.to_bytes(names), names)
     assert restored == state
     assert list(restored.held) == list(held)
-    assert held or state.model_and_labels() == model
+    assert (state.to_bytes(names) is None) == (model is None and not held)
+
+
+@pytest.mark.parametrize("names", [("b", "a", "c"), ("a", "b", "d"), ("a", "b")])
+def test_a_state_of_other_features_or_in_another_order_is_refused_and_changes_nothing(names):
+    state, other = KeyState(), KeyState(b"before")
+    process(settings(), [KeyRow(0, 1, [0.0] * 3, "fine")], state)
+    with pytest.raises(CheckpointError, match=rf"features \['a', 'b', 'c'\], and this one has \['{names[0]}'"):
+        other.restore(state.to_bytes(NAMES), names)
+    assert other == KeyState(b"before")
+
+
+def test_a_state_in_another_format_is_refused():
+    state = KeyState()
+    process(settings(), [KeyRow(0, 1, [0.0] * 3, "fine")], state)
+    with pytest.raises(CheckpointError, match="another version of driftline; begin with a new checkpoint"):
+        KeyState().restore(state.model, NAMES)
 
 
 def test_an_acknowledged_alarm_is_armed_again_as_by_the_model_itself():
@@ -326,6 +379,90 @@ def test_without_spark_the_message_says_what_to_install(monkeypatch, package):
     message = rf"needs {package.split('.')[0]}; pip install 'driftline\[spark\]'"
     with pytest.raises(MissingExtraError, match=message):
         predict_then_learn(None, key="k", features=["x"], label="y", time="t", classes=[0, 1])
+
+
+@dataclass
+class Frame:
+    """A static DataFrame without Spark: what is looked at before a query is built."""
+
+    dtypes: list
+    isStreaming = False  # noqa: N815  # named by Spark
+
+    @property
+    def columns(self):
+        return [name for name, _ in self.dtypes]
+
+
+ROWS = Frame([("k", "string"), ("t", "timestamp"), ("i", "bigint"), ("a", "double"), ("b", "double"), ("y", "string")])
+
+
+def query_with(monkeypatch, df=ROWS, *, methods=("transformWithState",), **changes):
+    """Call predict_then_learn where a Spark is installed that does nothing."""
+    monkeypatch.setattr(query, "NEEDED", ("pyspark.sql",))
+    monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace(__version__="4.0.1"))
+    grouped = SimpleNamespace(**dict.fromkeys(methods))
+    monkeypatch.setitem(sys.modules, "pyspark.sql", SimpleNamespace(GroupedData=grouped))
+    given = {"key": "k", "features": ["a", "b"], "label": "y", "time": "t", "classes": ["no", "yes"], "model": LINEAR}
+    return predict_then_learn(df, **given | changes)
+
+
+def test_a_spark_that_is_too_old_is_refused(monkeypatch):
+    with pytest.raises(MissingExtraError, match=r"needs pyspark 4.1 or newer; found 4.0.1: pip install --upgrade"):
+        query_with(monkeypatch, methods=())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": None}, "features must be a sequence of one or more names of columns; got None"),
+        ({"features": (name for name in "ab")}, "features must be a sequence .*; got <generator"),
+        ({"features": []}, r"features must be a sequence of one or more names of columns; got \[\]"),
+        ({"features": "ab"}, "features must be a sequence of one or more names of columns; got 'ab'"),
+        ({"features": {"a", "b"}}, "features must be a sequence of one or more names of columns; got {"),
+        ({"features": ["a", 1]}, "features must be a sequence of one or more names of columns; got"),
+        ({"features": ["a", "b", "a"]}, "features must name each column once; got 'a' more than once"),
+        ({"features": ["a", "A"]}, "features must name each column once; got 'A', 'a' more than once"),
+        ({"features": ["a", "y"]}, "features must not have the label 'y' among them"),
+        ({"classes": None}, r"classes must be all labels that can occur, such as .*; got None"),
+        ({"classes": "yes"}, "classes must be all labels that can occur, such as .*; got 'yes'"),
+        ({"model": "amrc"}, r"model must be an AMRC, such as AMRC\(memory='light'\); got 'amrc'"),
+        ({"model": AMRC}, r"model must be an AMRC, such as AMRC\(memory='light'\); got <class"),
+        ({"df": None}, "df must be a DataFrame of Spark; got <class 'NoneType'>"),
+        ({"df": [1]}, "df must be a DataFrame of Spark; got <class 'list'>: spark.createDataFrame makes one"),
+        ({"id": "i", "labels": [1]}, "labels must be a DataFrame of Spark; got <class 'list'>"),
+        ({"acknowledged": [1]}, "acknowledged must be a DataFrame of Spark; got <class 'list'>"),
+        ({"key": None}, "key must be the name of a column; got None"),
+        ({"key": "Event"}, "the result would have two columns 'Event', 'event'"),
+        ({"key": "k", "id": "K"}, "the result would have two columns 'K', 'k'"),
+        ({"key": "n_rows"}, "the result would have two columns 'n_rows'"),
+        (
+            {"df": Frame([("k", "array<int>"), *ROWS.dtypes[1:]])},
+            "column 'k' must not be array or .*; it is array<int>",
+        ),
+        ({"df": Frame([("k", "map<int,int>"), *ROWS.dtypes[1:]])}, "column 'k' must not be .*; it is map<int,int>"),
+        ({"df": Frame([("k", "struct<p:int>"), *ROWS.dtypes[1:]])}, "column 'k' must not be .*; it is struct<p:int>"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused_with_what_was_expected_and_what_came(monkeypatch, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        query_with(monkeypatch, **changes)
+
+
+def test_a_model_that_has_learned_from_the_columns_in_another_order_is_refused():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = rows_of(np.random.default_rng(0), 20, 1)
+    model = AMRC(memory="light", features="linear").partial_fit(pd.DataFrame(X, columns=["b", "a", "c"]), y, CLASSES)
+    with pytest.raises(ConfigError, match=r"in their order, \['b', 'a', 'c'\]; got \['a', 'b', 'c'\]"):
+        Settings.of(model, NAMES, CLASSES)
+    assert Settings.of(model, ["b", "a", "c"], CLASSES).columns == ("b", "a", "c")
+
+
+def test_queries_whose_classes_are_equal_and_of_another_type_have_fleets_of_their_own():
+    of_numbers, of_booleans = (Settings.of(LINEAR, NAMES, classes) for classes in ([0, 1], [False, True]))
+    assert of_numbers != of_booleans
+    assert of_numbers == Settings.of(LINEAR, NAMES, [0, 1])
+    for each, label_type in ((of_numbers, int), (of_booleans, bool)):
+        assert [type(label) for label in fleet_of(each).classes_.tolist()] == [label_type] * 2
 
 
 def test_models_that_fleets_do_not_have_are_refused():

@@ -1,5 +1,6 @@
 """Which columns of a DataFrame mean what, and the same columns under the names that the workers use."""
 
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 TIMESTAMPS = ("timestamp", "timestamp_ntz")
 NUMBERS = (*WHOLE_NUMBERS, "float", "double", "boolean", "decimal")
+NESTED = ("array", "struct", "map")
+"""Types that a key cannot have."""
+EPOCH = "1970-01-01"
+"""From when on times without a zone are counted."""
 WATERMARK = "spark.watermarkDelayMs"
 """Where the schema of a DataFrame says that a column has a watermark."""
 LABEL_TYPES: dict[type, str] = {str: "string", int: "bigint", bool: "boolean"}
@@ -47,14 +52,18 @@ class Columns:
         return (self.key, self.time, *([] if self.id is None else [self.id]), self.label)
 
     def check(self) -> None:
-        """Raise ConfigError unless the result has a name for each column."""
-        names = [*self.of_row, *result_columns(self.label_type)]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        """Raise ConfigError unless the result has a name for each column, and the label is not a feature."""
+        for role in ("key", "time", "label", *([] if self.id is None else ["id"])):
+            if not isinstance(getattr(self, role), str):
+                raise ConfigError(f"{role} must be the name of a column; got {getattr(self, role)!r}")
+        twice = _alike([*self.of_row, *result_columns(self.label_type)])
         if twice:
             raise ConfigError(
-                f"the result would have two columns {', '.join(map(repr, twice))}; rename those of the DataFrame, or "
-                "give different columns as key, time, id and label"
+                f"the result would have two columns {', '.join(map(repr, twice))} (small and capital letters are the "
+                "same to Spark); rename those of the DataFrame, or give different columns as key, time, id and label"
             )
+        if _alike([self.label, *self.features]):
+            raise ConfigError(f"features must not have the label {self.label!r} among them; got {list(self.features)}")
 
     def check_types(self, df: "DataFrame", features: tuple[str, ...]) -> None:
         """Raise ConfigError unless a DataFrame has these columns, of types that can be used."""
@@ -62,6 +71,11 @@ class Columns:
         missing = [name for name in (*self.of_row, *features) if name not in types]
         if missing:
             raise ConfigError(f"expected columns {', '.join(map(repr, missing))}; the DataFrame has {df.columns}")
+        if types[self.key].startswith(NESTED):
+            raise ConfigError(
+                f"column {self.key!r} must not be {' or '.join(NESTED)}; it is {types[self.key]}: give a column of "
+                "texts or numbers as key"
+            )
         of_label = WHOLE_NUMBERS if self.label_type == "bigint" else (self.label_type,)
         wanted: dict[str, tuple[str, ...]] = {self.label: of_label, self.time: (*WHOLE_NUMBERS, *TIMESTAMPS)}
         wanted |= {} if self.id is None else {self.id: (*WHOLE_NUMBERS, "string")}
@@ -110,8 +124,11 @@ class Columns:
     def _moment(self, df: "DataFrame") -> "Column":
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
-        time = F.col(_quoted(self.time))
-        return F.unix_micros(time.cast("timestamp")) if self.is_timestamp(df) else time.cast("bigint")
+        time, time_type = F.col(_quoted(self.time)), dict(df.dtypes)[self.time]
+        if time_type == "timestamp_ntz":  # cast to timestamp, hours that a change of the clock omits would be moved
+            seconds = (time - F.lit(EPOCH).cast(time_type)).cast("decimal(20, 6)")
+            return (seconds * 1_000_000).cast("bigint")
+        return F.unix_micros(time) if time_type == "timestamp" else time.cast("bigint")
 
     def results(self, outcomes: "DataFrame", df: "DataFrame") -> "DataFrame":
         """Return a row for each outcome, with the names and types that these columns have in a DataFrame."""
@@ -122,12 +139,37 @@ class Columns:
         schema = f"array<struct<{', '.join(f'{name}: {type_name}' for name, type_name in fields)}>>"
         read = F.from_json("outcomes", schema, {"mode": "FAILFAST"})
         result = outcomes.select("key", F.explode(read).alias("outcome")).select("key", "outcome.*")
-        moment = F.col("moment")
-        time = F.timestamp_micros(moment) if self.is_timestamp(df) else moment
-        values: list[Any] = [F.col("key").alias(self.key), time.cast(types[self.time]).alias(self.time)]
+        values: list[Any] = [F.col("key").alias(self.key), _time(types[self.time]).alias(self.time)]
         values += [] if self.id is None else [F.col("id").cast(types[self.id]).alias(self.id)]
         label = F.col("label").cast(types[self.label]).alias(self.label)
         return result.select(*values, label, *result_columns(self.label_type))
+
+
+def checked_features(features: Any) -> tuple[str, ...]:
+    """Return the names of the features; raise ConfigError unless they are a sequence of different names."""
+    has_order = isinstance(features, Collection) and not isinstance(features, str | bytes | Set | Mapping)
+    if not has_order or not len(features) or not all(isinstance(name, str) for name in features):
+        raise ConfigError(f"features must be a sequence of one or more names of columns; got {features!r}")
+    twice = _alike(features)
+    if twice:
+        raise ConfigError(f"features must name each column once; got {', '.join(map(repr, twice))} more than once")
+    return tuple(map(str, features))
+
+
+def _alike(names: Collection[str]) -> list[str]:
+    """Return the names that Spark does not tell from another one, sorted: it ignores small and capital letters."""
+    lower = [name.lower() for name in names]
+    return sorted({name for name in names if lower.count(name.lower()) > 1})
+
+
+def _time(time_type: str) -> "Column":
+    """Return the time of a row, of a type in Spark."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    moment = F.col("moment")
+    if time_type == "timestamp_ntz":
+        return F.timestamp_add("MICROSECOND", moment, F.lit(EPOCH).cast(time_type))
+    return F.timestamp_micros(moment) if time_type == "timestamp" else moment.cast(time_type)
 
 
 def _quoted(name: str) -> str:

@@ -25,6 +25,7 @@ from driftline.adapters.spark.outcomes import (
     outcome,
     prediction,
 )
+from driftline.adapters.spark.problems import problem_of, unknown_label
 from driftline.adapters.spark.settings import Settings
 from driftline.errors import DataError
 from driftline.fleet import AMRCFleet
@@ -130,7 +131,7 @@ class KeyLearner:
 
     def _is_learned_at_once(self, row: KeyRow) -> bool:
         """Return whether a row has a label, and is not the label of an earlier row."""
-        is_late = row.id is not None and (row.id in self._state.waiting or not row.has_features)
+        is_late = self._settings.has_ids and (row.id in self._state.waiting or not row.has_features)
         return row.label is not None and not is_late
 
     def _process_other(self, row: KeyRow) -> None:
@@ -138,6 +139,8 @@ class KeyLearner:
         try:
             if row.x is None:
                 self._acknowledge(row)
+            elif row.label is not None and row.id is None:
+                self._refuse(row, "the label has no id")
             elif row.label is not None:
                 self._learn_late(row)
             elif not row.has_features:
@@ -148,7 +151,7 @@ class KeyLearner:
             else:
                 self._observe(row)
         except DataError as error:
-            self._refuse(row, str(error))
+            self._refuse(row, self._problem_of(row, error))
 
     def _acknowledge(self, row: KeyRow) -> None:
         """Arm the alarm of the key again."""
@@ -184,11 +187,11 @@ class KeyLearner:
 
     def _hold(self, row: KeyRow) -> None:
         """Keep a label until its row comes."""
-        held, classes = self._state.held, list(self._settings.classes)
+        held = self._state.held
         if row.id in held:
             self._refuse(row, f"another label for the row with the id {row.id!r} is held already")
-        elif row.label not in classes:
-            self._refuse(row, f"the label is {row.label!r}, and the classes of the fleet are {classes}")
+        elif row.label not in self._settings.classes:
+            self._refuse(row, unknown_label(row.label, self._settings))
         else:
             held[row.id] = KeyRow(row.moment, row.id, [], row.label)
             if not row.was_held:
@@ -223,7 +226,7 @@ class KeyLearner:
             said = self._fleet.step(X, y, np.full(len(rows), KEY))
         except DataError as error:
             if len(rows) == 1:
-                self._refuse(rows[0], str(error))
+                self._refuse(rows[0], self._problem_of(rows[0], error))
             else:
                 for row in rows:
                     self._learn_piece([row])
@@ -267,6 +270,9 @@ class KeyLearner:
 
     def _refuse(self, row: KeyRow, problem: str) -> None:
         self._add(row, REFUSED, problem=problem)
+
+    def _problem_of(self, row: KeyRow, error: DataError) -> str:
+        return problem_of(row, self._settings, error, is_waiting=row.id in self._state.waiting)
 
     # The model --------------------------------------------------------------------------------------------
 

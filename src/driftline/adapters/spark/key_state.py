@@ -2,15 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from driftline.adapters.spark.settings import Settings
+from driftline.errors import CheckpointError
 
-HELD_MAGIC = b"driftline held labels 1\n"
-"""How the bytes of a key begin that holds labels; the number is the version of their format."""
+MAGIC = b"driftline key of Spark 1\n"
+"""How the bytes of a key begin; the number is the version of their format."""
 LENGTH_BYTES = 4
 
 
@@ -57,9 +57,9 @@ class KeyState:
     last : int or None
         The time of its newest row.
     waiting : dict
-        The ids of the rows that wait for their labels, with their times, the oldest first.
+        The ids of the rows that wait for their labels, with their times, in the order in which they came.
     held : dict
-        The labels that wait for their rows, by id, the oldest first.
+        The labels that wait for their rows, by id, in the order in which they came.
     """
 
     model: bytes | None = None
@@ -71,27 +71,39 @@ class KeyState:
         """Return the time after which something happens to the key without new rows; None if nothing does."""
         deadlines = []
         if settings.label_timeout is not None:
-            oldest = [*islice(self.waiting.values(), 1), *(row.moment for row in islice(self.held.values(), 1))]
-            deadlines = [moment + settings.label_timeout for moment in oldest]
+            moments = [*self.waiting.values(), *(row.moment for row in self.held.values())]
+            deadlines = [min(moments) + settings.label_timeout] if moments else []
         if settings.time_to_live is not None and self.last is not None:
             deadlines.append(self.last + settings.time_to_live)
         return min(deadlines, default=None)
 
-    def model_and_labels(self) -> bytes | None:
-        """Return the bytes of the model, after those of the labels that are held, if there are any."""
-        if not self.held:
-            return self.model
-        labels = json.dumps([(row.id, row.moment, row.label) for row in self.held.values()]).encode()
-        return HELD_MAGIC + len(labels).to_bytes(LENGTH_BYTES, "little") + labels + (self.model or b"")
+    def to_bytes(self, columns: Sequence[str]) -> bytes | None:
+        """Return the names of the features, the labels that are held and the model; None without labels and model."""
+        if self.model is None and not self.held:
+            return None
+        labels = [(row.id, row.moment, row.label) for row in self.held.values()]
+        header = json.dumps({"columns": list(columns), "labels": labels}).encode()
+        return MAGIC + len(header).to_bytes(LENGTH_BYTES, "little") + header + (self.model or b"")
 
-    def set_model_and_labels(self, data: bytes | None) -> None:
-        """Go on from what `model_and_labels` returned."""
-        self.model, self.held = data, {}
-        if data is not None and data.startswith(HELD_MAGIC):
-            start = len(HELD_MAGIC) + LENGTH_BYTES
-            stop = start + int.from_bytes(data[start - LENGTH_BYTES : start], "little")
-            labels = [KeyRow(moment, row_id, [], label) for row_id, moment, label in json.loads(data[start:stop])]
-            self.model, self.held = data[stop:] or None, {row.id: row for row in labels}
+    def restore(self, data: bytes | None, columns: Sequence[str]) -> None:
+        """Go on from what `to_bytes` returned; raise CheckpointError if the features were others."""
+        if data is None:
+            self.model, self.held = None, {}
+            return
+        if not data.startswith(MAGIC):
+            raise CheckpointError(
+                "the state of the key was written by another version of driftline; begin with a new checkpoint"
+            )
+        start = len(MAGIC) + LENGTH_BYTES
+        stop = start + int.from_bytes(data[len(MAGIC) : start], "little")
+        header = json.loads(data[start:stop])
+        if header["columns"] != list(columns):
+            raise CheckpointError(
+                f"the state of the key is that of a query with the features {header['columns']}, and this one has "
+                f"{list(columns)}; give the same features in the same order, or begin with a new checkpoint"
+            )
+        labels = [KeyRow(moment, row_id, [], label) for row_id, moment, label in header["labels"]]
+        self.model, self.held = data[stop:] or None, {row.id: row for row in labels}
 
 
 def in_order(rows: Iterable[KeyRow]) -> list[KeyRow]:

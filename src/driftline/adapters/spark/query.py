@@ -5,7 +5,7 @@ from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from driftline.adapters.spark.columns import LABEL_TYPES, Columns
+from driftline.adapters.spark.columns import LABEL_TYPES, Columns, checked_features
 from driftline.adapters.spark.settings import Settings
 from driftline.ensemble.estimator import AMRC
 from driftline.errors import ConfigError, MissingExtraError
@@ -56,7 +56,8 @@ def predict_then_learn(
     id : str, optional
         The column with a text or a number by which a label that comes later finds its row. With it, a row without a
         label waits for its label. A row with a label and without any feature is the label of an earlier row; so is each
-        row whose id waits. Without it, a row without a label is predicted and not learned.
+        row whose id waits. If the id of such a label is null, it is refused. Without `id`, a row without a label is
+        predicted and not learned.
     labels : pyspark.sql.DataFrame, optional
         Labels that come later, with the same columns as df for key, id, label and time (when the label came); the same
         as if these rows were in df, with features that are null. A label that comes before its row is held until the
@@ -81,15 +82,15 @@ def predict_then_learn(
         "observed", "labelled", "held", "expired", "acknowledged" and "refused"; `prediction`, the most probable label
         before the label was learned, and `answer`, the same, or null where the row should be handed over;
         `confidence`; the figures of the key after the row, as in `AMRCFleet.status`; `alarm_since`, on the row that
-        raises an alarm the number of the row (the label) since which the error is higher; `moved`, on this row and on
-        each hundredth, the columns that move; and `problem`, why a row was refused or given up.
+        raises an alarm the number of the row (the label), counted from 0, since which the error is higher; `moved`, on
+        this row and on each hundredth, the columns that move; and `problem`, why a row was refused or given up.
 
     Raises
     ------
     ConfigError
         If the columns, their types, the model or the session of Spark cannot be used; the message says what can.
     MissingExtraError
-        If Spark is not installed.
+        If Spark is not installed, or is older than 4.1.
 
     See Also
     --------
@@ -103,10 +104,11 @@ def predict_then_learn(
     ...     )
     """
     _check_installed()
+    _check_frames(df, labels=labels, acknowledged=acknowledged)
     model = AMRC(memory="light") if model is None else model
     durations = _microseconds("label_timeout", label_timeout), _microseconds("time_to_live", time_to_live)
-    settings = Settings.of(model, features, classes, *durations)
-    label_type = LABEL_TYPES.get(type(settings.classes[0]))
+    settings = Settings.of(model, checked_features(features), classes, *durations, has_ids=id is not None)
+    label_type = LABEL_TYPES.get(settings.label_type)
     if label_type is None:
         raise ConfigError(f"classes must be texts, whole numbers or booleans; got {list(settings.classes)}")
     columns = Columns(key, time, label, settings.columns, id, label_type)
@@ -128,6 +130,21 @@ def _check_installed() -> None:
             raise MissingExtraError(
                 f"predict_then_learn needs {name.split('.')[0]}; pip install 'driftline[spark]'"
             ) from error
+    if not hasattr(import_module("pyspark.sql").GroupedData, "transformWithState"):
+        raise MissingExtraError(
+            f"predict_then_learn needs pyspark 4.1 or newer; found {import_module('pyspark').__version__}: "
+            "pip install --upgrade 'driftline[spark]'"
+        )
+
+
+def _check_frames(df: Any, **others: Any) -> None:
+    """Raise ConfigError unless df is a DataFrame of Spark, and so are the others that are given."""
+    for name, frame in {"df": df, **{name: frame for name, frame in others.items() if frame is not None}}.items():
+        if not hasattr(frame, "isStreaming"):
+            raise ConfigError(
+                f"{name} must be a DataFrame of Spark; got {type(frame)}: spark.createDataFrame makes one of a "
+                "table of pandas"
+            )
 
 
 def _microseconds(name: str, duration: timedelta | None) -> int | None:

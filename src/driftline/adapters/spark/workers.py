@@ -21,8 +21,8 @@ OUTCOMES_PER_TEXT = 1_000
 class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
     """Predicts and learns the rows of one key at a time.
 
-    Spark keeps one value for each key: the bytes of the model and of the labels that wait for rows, the time of the
-    newest row, the rows that wait for labels, and the time of the timer.
+    Spark keeps one value for each key: the bytes of the model, with the names of the features and the labels that wait
+    for rows; the time of the newest row; the rows that wait for labels; and the time of the timer.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
             return KeyState(), None
         model, last, waiting, timer = value
         state = KeyState(last=last, waiting=dict(map(tuple, waiting)))
-        state.set_model_and_labels(None if model is None else bytes(model))
+        state.restore(None if model is None else bytes(model), self._settings.columns)
         return state, timer
 
     def _store(self, state: KeyState, timer: int | None) -> None:
@@ -83,7 +83,8 @@ class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
         if state.model is None and state.last is None:
             self._value.clear()
         else:
-            self._value.update((state.model_and_labels(), state.last, list(state.waiting.items()), timer))
+            data = state.to_bytes(self._settings.columns)
+            self._value.update((data, state.last, list(state.waiting.items()), timer))
 
     def _results(self, key: Any, outcomes: list[Outcome]) -> Iterator[Row]:
         for text in as_json(outcomes):
