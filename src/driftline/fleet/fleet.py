@@ -136,6 +136,7 @@ class AMRCFleet:
         self._lock = threading.RLock()
 
     def __reduce__(self) -> Any:
+        """Raise TypeError: a fleet, which may be on a GPU, is not copied or pickled."""
         raise TypeError("a fleet cannot be copied or pickled; use save(path) and AMRCFleet.load(path)")
 
     @property
