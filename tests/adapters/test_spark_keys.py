@@ -99,7 +99,7 @@ def test_each_row_has_an_outcome_whatever_is_wrong_with_it():
         ({"label": "cold"}, UNKNOWN_LABEL),
         ({"x": [0.0, np.inf, 0.0]}, "the feature 'b' is inf; expected a number up to 1e+30"),
         ({"x": [0.0, 0.0, -1e31], "label": None}, "the feature 'c' is -1e+31; expected a number up to 1e+30"),
-        ({"id": "i" * 300, "label": None}, "the id has more than 256 characters"),
+        ({"id": "i" * 300, "label": None}, "the id takes more than 256 characters"),
         ({"x": MISSING, "label": None}, "neither features nor a label"),
         ({"x": MISSING, "id": "another", "label": "cold"}, UNKNOWN_LABEL),
         ({"x": MISSING, "id": None}, "the label has no id"),
@@ -263,7 +263,7 @@ def test_labels_that_are_read_before_their_rows_are_learned_as_if_they_were_not(
     first = [label for label, before in zip(labels, is_early, strict=True) if before]
     assert set(events(process(settings(), first, early))) <= {"held"}
     restored = KeyState(last=early.last)
-    restored.restore(early.to_bytes(NAMES), NAMES)
+    restored.restore(early.to_bytes(settings()), settings())
     assert restored == early
     rest = [label for label in labels if label not in first]
     assert process(settings(), rows + rest, restored) == expected
@@ -321,18 +321,28 @@ def test_the_oldest_label_is_given_up_when_too_many_are_held(monkeypatch):
 def test_held_labels_and_the_model_are_kept_as_bytes(labels, model, names):
     held = {row_id: KeyRow(moment, row_id, [], label) for row_id, (moment, label) in labels.items()}
     state, restored = KeyState(model, held=held), KeyState()
-    restored.restore(state.to_bytes(names), names)
+    given = replace(settings(), columns=tuple(names))
+    restored.restore(state.to_bytes(given), given)
     assert restored == state
     assert list(restored.held) == list(held)
-    assert (state.to_bytes(names) is None) == (model is None and not held)
+    assert (state.to_bytes(given) is None) == (model is None and not held)
 
 
-@pytest.mark.parametrize("names", [("b", "a", "c"), ("a", "b", "d"), ("a", "b")])
-def test_a_state_of_other_features_or_in_another_order_is_refused_and_changes_nothing(names):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"columns": ("b", "a", "c")}, r"features \['a', 'b', 'c'\], and this one has \['b', 'a', 'c'\]"),
+        ({"columns": ("a", "b", "d")}, r"features \['a', 'b', 'c'\], and this one has \['a', 'b', 'd'\]"),
+        ({"columns": ("a", "b")}, r"features \['a', 'b', 'c'\], and this one has \['a', 'b'\]"),
+        ({"classes": ("cold", "hot")}, r"classes \[.*\], and this one has \['cold', 'hot'\]"),
+    ],
+)
+@pytest.mark.parametrize("x", [[0.0] * 3, MISSING])  # a row, or a label that is held while there is no model
+def test_a_state_of_other_features_or_classes_is_refused_and_changes_nothing(x, change, message):
     state, other = KeyState(), KeyState(b"before")
-    process(settings(), [KeyRow(0, 1, [0.0] * 3, "fine")], state)
-    with pytest.raises(CheckpointError, match=rf"features \['a', 'b', 'c'\], and this one has \['{names[0]}'"):
-        other.restore(state.to_bytes(NAMES), names)
+    process(settings(), [KeyRow(0, 1, x, "fine")], state)
+    with pytest.raises(CheckpointError, match=message):
+        other.restore(state.to_bytes(settings()), replace(settings(), **change))
     assert other == KeyState(b"before")
 
 
@@ -340,7 +350,7 @@ def test_a_state_in_another_format_is_refused():
     state = KeyState()
     process(settings(), [KeyRow(0, 1, [0.0] * 3, "fine")], state)
     with pytest.raises(CheckpointError, match="another version of driftline; begin with a new checkpoint"):
-        KeyState().restore(state.model, NAMES)
+        KeyState().restore(state.model, settings())
 
 
 def test_an_acknowledged_alarm_is_armed_again_as_by_the_model_itself():

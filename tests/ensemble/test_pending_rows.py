@@ -224,7 +224,7 @@ def test_an_id_that_is_used_twice_is_refused(rows):
         ([1.5, np.nan], "id of row 1 is nan"),
         ([1.5, np.inf], "id of row 1 is inf"),
         ([[1], [2]], r"id of row 0 is \[1\]"),
-        (["a", "b" * 300], "id of row 1 has more than 256 characters"),
+        (["a", "b" * 300], "id of row 1 takes more than 256 characters"),
     ],
 )
 def test_what_is_no_id_is_refused(rows, ids, match):

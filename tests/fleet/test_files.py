@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftline.errors import CheckpointError
+from driftline.errors import CheckpointError, ConfigError
 from driftline.fleet import AMRCFleet
 from driftline.fleet.files import opened_fleet, write_fleet
 from driftline.guarantees import Guarantees
@@ -72,6 +72,10 @@ def test_a_file_that_is_trusted_gives_the_same_fleet(saved):
     fleet, other = (AMRCFleet.load(saved, trusted=trusted) for trusted in (False, True))
     assert fleet.keys == other.keys
     assert [fleet.key_state(key) for key in fleet.keys] == [other.key_state(key) for key in other.keys]
+    X, _, _ = rows_of(np.random.default_rng(1), 9, 1)
+    assert fleet.predict_proba(X, ["new"] * 9).tobytes() == other.predict_proba(X, ["new"] * 9).tobytes()
+    with pytest.raises(ConfigError, match="trusted"):
+        AMRCFleet.load(saved, trusted="yes")
 
 
 @pytest.mark.parametrize(

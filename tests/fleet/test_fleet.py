@@ -5,6 +5,8 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,7 +144,7 @@ def test_every_key_begins_with_a_given_model():
         (np.zeros((2, 3)), ["fine", "hot"], [1], "keys must be a sequence of 2"),
         (np.zeros((2, 3)), ["fine", "hot"], [1, None], "key of row 1 is None"),
         (np.zeros((2, 3)), ["fine", "hot"], np.ma.array([1, 2], mask=[0, 1]), "key of row 1 is None"),
-        (np.zeros((2, 3)), ["fine", "hot"], [1, 10**5000], "key of row 1 has more than 256 characters"),
+        (np.zeros((2, 3)), ["fine", "hot"], [1, 10**5000], "key of row 1 takes more than 256 characters"),
         (np.full((2, 3), np.inf), ["fine", "hot"], [1, 2], "expected numbers up to"),
     ],
 )
@@ -158,29 +160,47 @@ def test_rows_that_are_refused_change_nothing(X, y, keys, message):
         assert_same_model(fleet.model(key), model)
 
 
-def test_columns_in_another_order_are_refused_also_after_loading(tmp_path):
+@pytest.mark.parametrize("table_of", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_in_another_order_are_refused_also_after_loading(tmp_path, table_of):
     X, y, keys = rows_of(np.random.default_rng(0), 20, 2)
-    table, swapped = (pd.DataFrame(X, columns=names) for names in (["a", "b", "c"], ["b", "a", "c"]))
+    table, swapped = (table_of(dict(zip(names, X.T, strict=True))) for names in (["a", "b", "c"], ["b", "a", "c"]))
     fleet = AMRCFleet(3, CLASSES, features="linear")
+    fleet.predict(swapped, keys)  # what is only predicted gives the columns no names
     fleet.step(table, y, keys)
     fleet.save(tmp_path / "all.fleet")
     for each in (fleet, AMRCFleet.load(tmp_path / "all.fleet")):
         with pytest.raises(DataError, match=r"X has the columns \['b', 'a', 'c'\], and the fleet \['a', 'b', 'c'\]"):
             each.step(swapped, y, keys)
-        with pytest.raises(DataError, match="pass the same columns in the same order"):
+        with pytest.raises(DataError, match="pass the same ones in the same order"):
             each.predict(swapped, keys)
+        with pytest.raises(DataError, match="pass the same ones in the same order"):
+            each.observe(swapped, keys, range(20))
         assert len(each.step(table, y, keys).labels) == 20
         assert len(each.predict(X, keys)) == 20  # without names
 
 
-@pytest.mark.parametrize("key", ["new", True, [1], None])
+def test_models_know_the_names_of_the_columns_and_bring_them():
+    X, y, keys = rows_of(np.random.default_rng(0), 20, 2)
+    table, swapped = (pd.DataFrame(X, columns=names) for names in (["a", "b", "c"], ["b", "a", "c"]))
+    model, other = (AMRC(memory="light", features="linear").partial_fit(rows, y, CLASSES) for rows in (table, swapped))
+    started = AMRCFleet(3, CLASSES, features="linear", start=model)
+    for fleet in (started, AMRCFleet(3, CLASSES, features="linear").put("new", model)):
+        with pytest.raises(DataError, match="and the fleet"):
+            fleet.step(swapped, y, keys)
+        with pytest.raises(ConfigError, match=r"from the columns \['b', 'a', 'c'\], and the fleet from"):
+            fleet.put("other", other)
+        fleet.step(table, y, keys)
+        assert fleet.model(0).feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("key", ["new", True, np.True_, [1], None])
 def test_a_key_without_a_model_is_named(key):
     fleet = AMRCFleet(3, CLASSES, features="linear")
     fleet.step(*rows_of(np.random.default_rng(0), 9, 2))
     for call in (fleet.model, fleet.remove, fleet.key_state, fleet.give_up):
         with pytest.raises(DataError, match="the fleet has no key"):
             call(key)
-    assert True not in fleet
+    assert key not in fleet
 
 
 def test_a_fleet_is_not_copied_or_pickled():
@@ -194,9 +214,11 @@ def test_the_status_of_many_keys_is_made_in_parts(monkeypatch):
     fleet = AMRCFleet(3, CLASSES, features="linear")
     X, y, keys = rows_of(np.random.default_rng(0), 60, 7)
     fleet.step(X, y, keys)
-    whole = fleet.status()
+    whole, gather, sizes = fleet.status(), fleet._streams.gather, []
     monkeypatch.setattr("driftline.fleet.fleet.KEYS_PER_COPY", 3)
+    monkeypatch.setattr(fleet._streams, "gather", lambda slots: [sizes.append(len(slots)), gather(slots)][1])
     assert fleet.status().tolist() == whole.tolist()
+    assert sizes == [3, 3, 1]
     assert len(fleet.status([])) == 0
 
 

@@ -70,9 +70,18 @@ def test_bytes_of_another_fleet_are_refused(fleet, parameters):
     assert other.keys == []
 
 
-@pytest.mark.parametrize("data", [b"", b"driftline stream 2\n" + bytes(100), bytes(70_000), None, "text"])
-def test_other_bytes_are_refused(fleet, data):
-    with pytest.raises((CheckpointError, DataError)):
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (b"", CheckpointError, "not the state of a key"),
+        (b"driftline stream 2\n" + bytes(100), CheckpointError, "not the state of a key"),
+        (bytes(70_000), CheckpointError, "not the state of a key"),
+        (None, DataError, "expected the bytes that key_state returned; got NoneType"),
+        ("text", DataError, "expected the bytes that key_state returned; got str"),
+    ],
+)
+def test_other_bytes_are_refused(fleet, data, error, message):
+    with pytest.raises(error, match=message):
         fleet.set_key_state("a", data)
     assert "a" not in fleet
 
@@ -106,6 +115,7 @@ def test_bytes_with_other_guarantees_than_those_of_the_fleet_are_refused(part, n
         altered[at : at + 8] = np.float64(np.frombuffer(content[at : at + 8])[0] + 0.01).tobytes()
         with pytest.raises(CheckpointError, match=r"differs from what the parameters|expected numbers from"):
             fleet.set_key_state("a", with_checksum(altered))
+    fleet.set_key_state("a", with_checksum(altered), trusted=True)  # whose values are not checked
 
 
 def test_refused_bytes_change_nothing_for_other_keys():

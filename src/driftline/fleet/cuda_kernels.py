@@ -10,7 +10,7 @@ from driftline.kernels.descent import ROWS_PER_STEP, STEPS_PER_LABEL
 ROWS_PER_LAUNCH = 1 << 20
 """Intermediate results are kept for so many rows."""
 THREADS, MAX_THREADS = 128, 1024
-"""Threads of a block, and the most that a block can have if a stream needs more of them."""
+"""Usual number of threads of a block, and the largest."""
 GROWING_BLOCKS = 5
 """Blocks for each multiprocessor that grow trees, while other kernels run."""
 WARP, TEAM = 32, 8

@@ -58,8 +58,8 @@ class FleetFile:
         self._file, self._digest = file, hashlib.sha256()
         if self._read(len(MAGIC)) != MAGIC:
             raise CheckpointError(
-                f"it is not a saved fleet of this version: expected it to begin with {MAGIC!r}; a model of its own is "
-                "loaded by AMRC.load"
+                f"it is not a saved fleet of this version: expected it to begin with {MAGIC!r}; a single model is "
+                "loaded with AMRC.load"
             )
         self.header = _json(self._read_part(MAX_HEADER_BYTES))
         n_states = self.header.get("n_keys") if isinstance(self.header, dict) else None

@@ -16,7 +16,7 @@ from driftline.errors import CheckpointError, ConfigError, DataError
 from driftline.fleet.device_streams import AnyStreams, DeviceStreams
 from driftline.fleet.files import opened_fleet, write_fleet
 from driftline.fleet.header import arguments_from, column_names_from, header_of
-from driftline.fleet.inputs import is_key, names_of_columns, positions_of, read_keyed_rows, read_keys
+from driftline.fleet.inputs import is_key, names_of_columns, names_of_model, positions_of, read_keyed_rows, read_keys
 from driftline.fleet.late_labels import LateLabels
 from driftline.fleet.layout import StreamMemory
 from driftline.fleet.predictions import FleetPredictions
@@ -132,7 +132,8 @@ class AMRCFleet:
         self._start = SharedStart(start, self._model, self._streams)
         self._late = LateLabels(self._model._learner, self._streams)
         self._shape = shape_digest(self._model._plain_parameters(), self._classes, self._memory)
-        self._column_names: list[str] | None = None
+        if isinstance(start, AMRC):
+            self._keep_names(names_of_model(start))
         self._lock = threading.RLock()
 
     def __reduce__(self) -> Any:
@@ -171,7 +172,10 @@ class AMRCFleet:
         bool
             Whether it has one.
         """
-        return not isinstance(key, bool) and key in self._slots
+        try:
+            return not isinstance(key, bool | np.bool_) and key in self._slots
+        except TypeError:  # a list, for example
+            return False
 
     # Learning and predicting ---------------------------------------------------------------------------
 
@@ -195,10 +199,10 @@ class AMRCFleet:
         FleetPredictions
             One entry for each row, in the order of X.
         """
-        rows, known = self._read_rows(X, keys)
+        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
         positions = positions_of(read_labels(y, len(rows)), self._classes)
         with self._lock, defer_interrupt():
-            self._keep_names(X)
+            self._keep_names(self._checked_names(X))
             slots = self._slots_of(known)
             if self._late.is_anyone_waiting and any(map(self._late.is_waiting, known)):
                 result = self._learn_one_by_one(known, slots, rows, positions)
@@ -246,11 +250,11 @@ class AMRCFleet:
         FleetPredictions
             What was said of each row, in the order of X.
         """
-        rows, known = self._read_rows(X, keys)
+        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
         row_ids = list(read_ids(ids, len(rows)).tolist())
         with self._lock, defer_interrupt():
             self._late.check_new_ids(known, row_ids)
-            self._keep_names(X)
+            self._keep_names(self._checked_names(X))
             slots, parts = self._slots_of(known), []
             for t, (key, row_id) in enumerate(zip(known, row_ids, strict=True)):
                 row = slice(t, t + 1)
@@ -328,8 +332,9 @@ class AMRCFleet:
         FleetPredictions
             One entry for each row, in the order of X.
         """
-        rows, known = self._read_rows(X, keys)
+        rows, known = read_keyed_rows(X, keys, self._model.n_features_in_)
         with self._lock:
+            self._checked_names(X)
             newcomer = -1 if all(map(self._slots.__contains__, known)) else self._start.newcomer()
             slots = np.fromiter((self._slots.get(key, newcomer) for key in known), np.int64, len(known))
             return self._run(predict_streams, slots, rows, error=error, coverage=coverage)
@@ -448,6 +453,7 @@ class AMRCFleet:
         known = read_keys([key], 1)
         learner = independent_copy(model._learner)
         with self._lock, defer_interrupt():
+            self._keep_names(names_of_model(model))
             (slot,) = self._slots_of(known)
             self._streams.put([slot], self._memory.stored(learner))
             self._late.put(known[0], learner.pending)
@@ -565,7 +571,7 @@ class AMRCFleet:
         with self._lock:
             common = stream_to_bytes(self._streams.stream(self._start.slot), self._late.pending(None), self._shape)
             pools, n_keys = self._start.learns, len(self) + 1
-            header = header_of(self._model, self._classes, self._column_names, pools=pools, n_keys=n_keys)
+            header = header_of(self._model, self._classes, pools=pools, n_keys=n_keys)
             write_fleet(path, header, chain([(None, common)], ((key, self.key_state(key)) for key in self._slots)))
 
     @classmethod
@@ -579,7 +585,8 @@ class AMRCFleet:
     ) -> "AMRCFleet":
         """Read a fleet that `save` wrote; it continues as if it had never stopped.
 
-        Everything in the file is checked before it is used, so files from strangers can be loaded.
+        Unless it is trusted, everything in the file is checked before it is used, so that files from strangers can be
+        loaded.
 
         Parameters
         ----------
@@ -588,14 +595,15 @@ class AMRCFleet:
         n_threads, device
             As in the constructor; the fleet may have been on another device.
         trusted : bool, default=False
-            Whether only your own program could have written the file. Then, as in `set_key_state`, not every value of
-            each key is checked, which takes a few milliseconds for each.
+            Whether only your own program could have written the file. Then, as in `set_key_state`, the check of every
+            value, a few milliseconds for each key, is left out.
 
         Returns
         -------
         AMRCFleet
             The fleet.
         """
+        flag("trusted", trusted)
         with opened_fleet(path) as file:
             fleet = cls._from_header(file.header, n_threads=n_threads, device=device)
             for k, (key, state) in enumerate(file.states()):
@@ -614,7 +622,7 @@ class AMRCFleet:
         """Return a fleet without keys from the header of a file; raise CheckpointError if it is not that of a fleet."""
         try:
             fleet = cls(**arguments_from(header), **where)
-            fleet._column_names = column_names_from(header, fleet._model.n_features_in_)
+            fleet._keep_names(column_names_from(header, fleet._model.n_features_in_))
             return fleet
         except CheckpointError:
             raise
@@ -623,19 +631,22 @@ class AMRCFleet:
 
     # Parts ------------------------------------------------------------------------------------------------
 
-    def _read_rows(self, X: Any, keys: Any) -> tuple[Matrix, list[Any]]:
-        return read_keyed_rows(X, keys, self._model.n_features_in_, self._column_names)
+    def _checked_names(self, X: Any) -> list[str] | None:
+        """Return the names of the columns of rows, if they have some; raise DataError if those of the fleet differ."""
+        given, known = names_of_columns(X), names_of_model(self._model)
+        if given is not None and known is not None and given != known:
+            raise DataError(f"X has the columns {given}, and the fleet {known}; pass the same ones in the same order")
+        return given
 
-    def _keep_names(self, X: Any) -> None:
-        """Remember the names of the columns, if they have some, for the rows that come later."""
-        self._column_names = self._column_names or names_of_columns(X)
+    def _keep_names(self, names: list[str] | None) -> None:
+        """Let the columns of the fleet have names from now on, unless they have some."""
+        if names is not None and names_of_model(self._model) is None:
+            self._model.feature_names_in_ = np.array(names, dtype=object)
 
     def _slot(self, key: Any) -> int:
-        try:
-            return self._slots[None if isinstance(key, bool) else key]
-        except (KeyError, TypeError):  # TypeError: a list, which no key can be
-            n_keys = len(self._slots)
-            raise DataError(f"the fleet has no key {key!r}; it has {n_keys} keys, which `keys` lists") from None
+        if key not in self:
+            raise DataError(f"the fleet has no key {key!r}; it has {len(self._slots)} keys, which `keys` lists")
+        return self._slots[key]
 
     def _slots_of(self, keys: list[Any]) -> Indices:
         """Return the slot of each key; a key without a model gets one."""

@@ -6,6 +6,7 @@ from typing import Any
 from driftline.core.checkpoint import MAX_BYTES, check_size
 from driftline.core.class_list import ClassList
 from driftline.ensemble.estimator import AMRC
+from driftline.fleet.inputs import names_of_model
 from driftline.utils.validation import whole_number
 
 SHARED_PARAMETERS = (
@@ -21,15 +22,13 @@ SHARED_PARAMETERS = (
 """Parameters of `AMRC` that all models of a fleet have in common."""
 
 
-def header_of(
-    model: AMRC, classes: ClassList, column_names: list[str] | None, *, pools: bool, n_keys: int
-) -> dict[str, Any]:
+def header_of(model: AMRC, classes: ClassList, *, pools: bool, n_keys: int) -> dict[str, Any]:
     """Return the header, from a model of the fleet, its classes, and whether new keys begin with a common model."""
     return {
         "parameters": model._plain_parameters(),
         "classes": classes.to_json(),
         "n_columns": model.n_features_in_,
-        "column_names": column_names,
+        "column_names": names_of_model(model),
         "pools": pools,
         "n_keys": n_keys,
     }

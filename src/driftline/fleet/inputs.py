@@ -1,5 +1,6 @@
 """Rows, keys and labels that callers give to a fleet, checked."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,20 +29,25 @@ def is_key(value: Any) -> bool:
 
 def names_of_columns(X: Any) -> list[str] | None:
     """Return the names of the columns of a table; None if they have none."""
-    names = list(getattr(X, "columns", ()))
-    return names if names and all(isinstance(name, str) for name in names) else None
+    for attribute in ("columns", "column_names"):  # in pyarrow, the former are the values
+        given = getattr(X, attribute, None)
+        names = list(given) if isinstance(given, Iterable) else []
+        if names and all(isinstance(name, str) for name in names):
+            return names
+    return None
 
 
-def read_keyed_rows(X: Any, keys: Any, n_columns: int, names: list[str] | None) -> tuple[Matrix, list[Any]]:
-    """Return rows and the key of each; raise DataError if the columns are not those of the fleet.
+def names_of_model(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model has learned from; None if they had none."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else list(names)
 
-    There must be `n_columns`; and if the fleet has learned from columns with names, and these have some, the same ones.
-    """
-    rows, given = read_rows(X), names_of_columns(X)
+
+def read_keyed_rows(X: Any, keys: Any, n_columns: int) -> tuple[Matrix, list[Any]]:
+    """Return rows and the key of each; raise DataError if the rows do not have `n_columns` columns."""
+    rows = read_rows(X)
     if rows.shape[1] != n_columns:
         raise DataError(f"X has {rows.shape[1]} columns, and the fleet {n_columns}")
-    if names is not None and given is not None and given != names:
-        raise DataError(f"X has the columns {given}, and the fleet {names}; pass the same columns in the same order")
     return rows, read_keys(keys, len(rows))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from driftline.ensemble.estimator import AMRC
 from driftline.errors import ConfigError
 from driftline.fleet.device_streams import AnyStreams
+from driftline.fleet.inputs import names_of_model
 from driftline.fleet.layout import Bytes
 from driftline.types import Indices
 
@@ -70,6 +71,9 @@ def check_fits(model: Any, blank: AMRC) -> None:
             f"the model differs from those of the fleet in {', '.join(names)}: it has "
             f"{', '.join(f'{name}={given[name]!r}' for name in names)}; make it with the parameters of the fleet"
         )
+    given_names, expected_names = names_of_model(model), names_of_model(blank)
+    if given_names is not None and expected_names is not None and given_names != expected_names:
+        raise ConfigError(f"the model has learned from the columns {given_names}, and the fleet from {expected_names}")
     if model.n_features_in_ != blank.n_features_in_ or model.classes_.tolist() != blank.classes_.tolist():
         raise ConfigError(
             f"the model has {model.n_features_in_} columns and the classes {model.classes_.tolist()}, and those of the "

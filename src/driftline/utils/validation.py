@@ -291,7 +291,9 @@ def read_ids(ids: Any, n_rows: int | None, name: str = "id") -> LabelArray:
 
     With `n_rows`, there must be so many. `name` is what an id is called in the message of the error.
     """
-    listed = next((getattr(ids, method)() for method in ("tolist", "to_list") if hasattr(ids, method)), ids)
+    as_lists = (getattr(ids, method, None) for method in ("tolist", "to_list", "to_pylist"))
+    as_list = next((method for method in as_lists if method is not None), None)
+    listed = ids if as_list is None else as_list()
     if not isinstance(listed, list | tuple | range) or len(listed) != (len(listed) if n_rows is None else n_rows):
         count = f"{len(listed)} {name}s" if isinstance(listed, list | tuple | range) else repr(ids)
         expected = "numbers or texts" if n_rows is None else f"{n_rows} numbers or texts, one for each row"
@@ -299,12 +301,12 @@ def read_ids(ids: Any, n_rows: int | None, name: str = "id") -> LabelArray:
     plain = [each.item() if isinstance(each, np.generic) else each for each in listed]
     for row, each in enumerate(plain):
         if isinstance(each, bool) or not isinstance(each, int | float | str) or each != each:  # noqa: PLR0124  # NaN
-            raise DataError(f"{name} of row {row} is {each!r}; expected a number or text; convert others to text")
+            raise DataError(f"{name} of row {row} is {each!r}; expected a number or text; convert other values to text")
         if isinstance(each, float) and not math.isfinite(each):
             raise DataError(f"{name} of row {row} is {each!r}; expected a finite number or text")
         is_huge = isinstance(each, int) and abs(each) >= 10**MAX_ID_LENGTH  # beyond some size it cannot be written
         if is_huge or len(json.dumps(each)) > MAX_ID_LENGTH:
-            raise DataError(f"{name} of row {row} has more than {MAX_ID_LENGTH} characters; use a shorter one")
+            raise DataError(f"{name} of row {row} takes more than {MAX_ID_LENGTH} characters as JSON; shorten it")
     return np.fromiter(plain, dtype=object, count=len(plain))
 
 

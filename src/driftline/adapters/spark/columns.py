@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 TIMESTAMPS = ("timestamp", "timestamp_ntz")
 NUMBERS = (*WHOLE_NUMBERS, "float", "double", "boolean", "decimal")
-NESTED = ("array", "struct", "map")
+NESTED = ("array", "struct", "map", "variant")
 """Types that a key cannot have."""
 EPOCH = "1970-01-01"
-"""From when on times without a zone are counted."""
+"""The time from which times without a zone are counted."""
 WATERMARK = "spark.watermarkDelayMs"
 """Where the schema of a DataFrame says that a column has a watermark."""
 LABEL_TYPES: dict[type, str] = {str: "string", int: "bigint", bool: "boolean"}
@@ -59,8 +59,9 @@ class Columns:
         twice = _alike([*self.of_row, *result_columns(self.label_type)])
         if twice:
             raise ConfigError(
-                f"the result would have two columns {', '.join(map(repr, twice))} (small and capital letters are the "
-                "same to Spark); rename those of the DataFrame, or give different columns as key, time, id and label"
+                f"the result would have two columns {', '.join(map(repr, twice))} (by default Spark does not "
+                "tell small from capital letters); rename those of the DataFrame, or give different columns as key, "
+                "time, id and label"
             )
         if _alike([self.label, *self.features]):
             raise ConfigError(f"features must not have the label {self.label!r} among them; got {list(self.features)}")

@@ -36,7 +36,7 @@ KEY = 0
 ROWS_PER_REPORT = 100
 """After so many labels of a key, the columns that move are reported."""
 MAX_WAITING = 1_000
-"""Largest number of rows of a key that wait for labels, and of labels that wait for rows; the oldest are given up."""
+"""Largest number of rows of a key that wait for labels, and of labels that wait for rows; the first are given up."""
 
 
 @lru_cache(maxsize=4)

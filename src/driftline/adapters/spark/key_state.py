@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,16 +77,16 @@ class KeyState:
             deadlines.append(self.last + settings.time_to_live)
         return min(deadlines, default=None)
 
-    def to_bytes(self, columns: Sequence[str]) -> bytes | None:
-        """Return the names of the features, the labels that are held and the model; None without labels and model."""
+    def to_bytes(self, settings: Settings) -> bytes | None:
+        """Return features, classes, the labels that are held and the model; None without labels and model."""
         if self.model is None and not self.held:
             return None
         labels = [(row.id, row.moment, row.label) for row in self.held.values()]
-        header = json.dumps({"columns": list(columns), "labels": labels}).encode()
+        header = json.dumps(_shared(settings) | {"labels": labels}).encode()
         return MAGIC + len(header).to_bytes(LENGTH_BYTES, "little") + header + (self.model or b"")
 
-    def restore(self, data: bytes | None, columns: Sequence[str]) -> None:
-        """Go on from what `to_bytes` returned; raise CheckpointError if the features were others."""
+    def restore(self, data: bytes | None, settings: Settings) -> None:
+        """Go on from what `to_bytes` returned; raise CheckpointError if features or classes were others."""
         if data is None:
             self.model, self.held = None, {}
             return
@@ -97,13 +97,19 @@ class KeyState:
         start = len(MAGIC) + LENGTH_BYTES
         stop = start + int.from_bytes(data[len(MAGIC) : start], "little")
         header = json.loads(data[start:stop])
-        if header["columns"] != list(columns):
-            raise CheckpointError(
-                f"the state of the key is that of a query with the features {header['columns']}, and this one has "
-                f"{list(columns)}; give the same features in the same order, or begin with a new checkpoint"
-            )
+        for name, expected in _shared(settings).items():
+            if header[name] != expected:
+                raise CheckpointError(
+                    f"the state of the key is that of a query with the {name} {header[name]}, and this one has "
+                    f"{expected}; give the same {name} in the same order, or begin with a new checkpoint"
+                )
         labels = [KeyRow(moment, row_id, [], label) for row_id, moment, label in header["labels"]]
         self.model, self.held = data[stop:] or None, {row.id: row for row in labels}
+
+
+def _shared(settings: Settings) -> dict[str, list[Any]]:
+    """Return what the state of a key shares with those of all others."""
+    return {"features": list(settings.columns), "classes": list(settings.classes)}
 
 
 def in_order(rows: Iterable[KeyRow]) -> list[KeyRow]:

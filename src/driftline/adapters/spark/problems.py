@@ -21,7 +21,7 @@ def problem_of(row: KeyRow, settings: Settings, error: DataError, *, is_waiting:
                 "where it is missing"
             )
     if isinstance(row.id, str) and len(json.dumps(row.id)) > MAX_ID_LENGTH:
-        return f"the id has more than {MAX_ID_LENGTH} characters; use a shorter one"
+        return f"the id takes more than {MAX_ID_LENGTH} characters as JSON; use a shorter one"
     if is_waiting:
         return f"a row with the id {row.id!r} waits for its label already; give each row of a key an id of its own"
     return str(error)

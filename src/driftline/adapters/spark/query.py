@@ -67,7 +67,7 @@ def predict_then_learn(
         ``AMRC(memory="light")``, which has learned nothing.
     label_timeout : timedelta, optional
         How long a row waits for its label, and a label for its row, in the time of the rows. By default they wait until
-        1,000 rows or labels of the key wait, of which the oldest is given up.
+        1,000 rows or labels of the key wait, of which the one that came first is given up.
     time_to_live : timedelta, optional
         How long the model of a key is kept without a row of this key. By default it is kept for ever.
     acknowledged : pyspark.sql.DataFrame, optional

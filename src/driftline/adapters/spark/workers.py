@@ -69,7 +69,7 @@ class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
             return KeyState(), None
         model, last, waiting, timer = value
         state = KeyState(last=last, waiting=dict(map(tuple, waiting)))
-        state.restore(None if model is None else bytes(model), self._settings.columns)
+        state.restore(None if model is None else bytes(model), self._settings)
         return state, timer
 
     def _store(self, state: KeyState, timer: int | None) -> None:
@@ -83,7 +83,7 @@ class KeyProcessor(StatefulProcessor):  # type: ignore[misc]  # mypy skips Spark
         if state.model is None and state.last is None:
             self._value.clear()
         else:
-            data = state.to_bytes(self._settings.columns)
+            data = state.to_bytes(self._settings)
             self._value.update((data, state.last, list(state.waiting.items()), timer))
 
     def _results(self, key: Any, outcomes: list[Outcome]) -> Iterator[Row]:
