@@ -35,7 +35,7 @@ ABOVE = f"above {TOLERATED:.0%}?"
 ALLOWANCE = 26
 """So many wrong answers more than ERROR * answers are possible, as is proved (docs/how-to/guarantees.md). Rows on trial
 allow more, and the results do not count them."""
-ANSWERS, VERDICTS = f"at most {ERROR:.0%}?", ("yes", "more, as is proved", "not known")
+ANSWERS, VERDICTS = f"at most {ERROR:.0%}?", ("yes", "no, as allowed", "not known")
 """Whether the guarantee of the answers of a sensor holds."""
 WINDOW, MANY = pd.Timedelta("20min"), 5
 """So many sensors whose error rises within so long of each other drift together."""
@@ -136,7 +136,7 @@ def write_page(table: pd.DataFrame, path: Path) -> None:
         f"{', '.join(f'{n} {what}' for what, n in table[ABOVE].value_counts().items())} "
         "(for each sensor, the limits of its error hold with 95% probability). "
         f"Answers at most {ERROR:.0%} wrong: {'; '.join(f'{answers.get(what, 0)} {what}' for what in VERDICTS)} "
-        f"(of each sensor up to {ALLOWANCE} more are as is proved, and more if rows were on trial)."
+        f"(the proof allows each sensor {ALLOWANCE} wrong answers more, and further ones if rows were on trial)."
     )
     path.write_text(f"<meta charset=utf-8><title>Fleet</title><style>{STYLE}</style><h1>Fleet</h1><p>{summary}{body}")
     print(summary)
