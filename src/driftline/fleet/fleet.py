@@ -447,12 +447,12 @@ class AMRCFleet:
         AMRCFleet
             The fleet itself.
         """
-        check_fits(model, self._model)
-        if model._last_time is not None or model._learner.row_weights is not None:
-            raise ConfigError("the model has learned rows with timestamps or weights, which fleets do not have")
-        known = read_keys([key], 1)
-        learner = independent_copy(model._learner)
+        known = read_keys([key])
         with self._lock, defer_interrupt():
+            check_fits(model, self._model)
+            if model._last_time is not None or model._learner.row_weights is not None:
+                raise ConfigError("the model has learned rows with timestamps or weights, which fleets do not have")
+            learner = independent_copy(model._learner)
             self._keep_names(names_of_model(model))
             (slot,) = self._slots_of(known)
             self._streams.put([slot], self._memory.stored(learner))
@@ -550,7 +550,7 @@ class AMRCFleet:
         AMRCFleet
             The fleet itself.
         """
-        known = read_keys([key], 1)
+        known = read_keys([key])
         with self._lock, defer_interrupt():
             stream, pending = stream_from_bytes(
                 data, self._model._learner, self._memory, self._shape, trusted=flag("trusted", trusted)
