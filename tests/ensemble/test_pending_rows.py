@@ -3,6 +3,9 @@
 import copy
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -232,6 +235,12 @@ def test_what_is_no_id_is_refused(rows, ids, match):
     model = begun(rows)
     unchanged(model, lambda: model.observe(X[50:52], ids=ids), match)
     unchanged(model, lambda: model.partial_fit(X[50:52], y[50:52], ids=ids), match)
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series, pa.array, lambda ids: pa.chunked_array([ids])])
+def test_ids_may_be_a_column_of_a_table(rows, column):
+    model = begun(rows).observe(rows[0][50:52], ids=column(["a", "b"]))
+    assert model.is_waiting(column(["b", "c"])).tolist() == [True, False]
 
 
 def test_a_first_call_with_wrong_ids_leaves_the_model_unfitted(rows):

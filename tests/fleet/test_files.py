@@ -1,5 +1,7 @@
 """A saved fleet goes on as if it had never stopped, and damaged files are refused."""
 
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,10 @@ from hypothesis import strategies as st
 from driftline.errors import CheckpointError, ConfigError
 from driftline.fleet import AMRCFleet
 from driftline.fleet.files import opened_fleet, write_fleet
+from driftline.fleet.stream_bytes import DIGEST_BYTES
 from driftline.guarantees import Guarantees
+from driftline.kernels.fleet import COUNT
+from driftline.kernels.packing import START
 from helpers.fleets import CLASSES, assert_same_model, rows_of
 
 
@@ -74,8 +79,28 @@ def test_a_file_that_is_trusted_gives_the_same_fleet(saved):
     assert [fleet.key_state(key) for key in fleet.keys] == [other.key_state(key) for key in other.keys]
     X, _, _ = rows_of(np.random.default_rng(1), 9, 1)
     assert fleet.predict_proba(X, ["new"] * 9).tobytes() == other.predict_proba(X, ["new"] * 9).tobytes()
-    with pytest.raises(ConfigError, match="trusted"):
-        AMRCFleet.load(saved, trusted="yes")
+
+
+def test_what_trusted_may_be_is_checked_also_for_a_file_without_keys(tmp_path):
+    AMRCFleet(3, CLASSES, features="linear").save(tmp_path / "empty")
+    with pytest.raises(ConfigError, match="trusted must be"):
+        AMRCFleet.load(tmp_path / "empty", trusted="yes")
+
+
+def test_only_a_file_that_is_trusted_may_have_values_that_no_model_has(saved, tmp_path):
+    with opened_fleet(saved) as file:
+        header, states = file.header, list(file.states())
+    fleet = AMRCFleet.load(saved)
+    key, state = states[-1]
+    place = fleet._memory.layout.other_places[COUNT]  # how many values the columns have had
+    content = bytearray(state[:-DIGEST_BYTES])
+    at = len(content) - fleet._memory.n_bytes + place[START] - fleet._memory.n_head_bytes
+    content[at : at + 8] = np.float64(-1.0).tobytes()
+    altered = bytes(content) + hashlib.sha256(content).digest()
+    write_fleet(tmp_path / "odd", header, [*states[:-1], (key, altered)])
+    with pytest.raises(CheckpointError, match="odd cannot be loaded"):
+        AMRCFleet.load(tmp_path / "odd")
+    assert AMRCFleet.load(tmp_path / "odd", trusted=True).key_state(key) == altered
 
 
 @pytest.mark.parametrize(
